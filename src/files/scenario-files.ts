@@ -127,8 +127,11 @@ function statusProblems(
   path: Path,
   operations: DocumentChecks['operations'],
 ): Problem[] {
-  if (own(rule, 'at') !== 'service' || own(rule, 'off_spec') === true) return []
-  const operation = own(on, 'operation') ?? (own(on, 'tool') === undefined ? undefined : 'execute_tool')
+  const mcp = own(on, 'mcp')
+  const isOfMcp = mcp !== undefined && mcp !== 'tools/call'
+  if (own(rule, 'at') !== 'service' || own(rule, 'off_spec') === true || isOfMcp) return []
+  const operation =
+    own(on, 'operation') ?? (own(on, 'tool') === undefined && mcp === undefined ? undefined : 'execute_tool')
   const declared = declaredStatuses(operation, operations)
   if (!declared) return []
   const allowed = [...new Set([...declared, ...STATUSES_OF_EVERY_OPERATION])].sort((a, b) => a - b)

@@ -6,6 +6,7 @@ import { parseDuration, DURATION_FORMS } from '../model/domain/duration.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../model/domain/json.ts'
 import { headersByName } from '../model/domain/request-headers.ts'
 import {
+  MCP_REQUESTS,
   RULE_PLACES,
   type RuleMatch,
   type RequestPlace,
@@ -55,6 +56,7 @@ const account = strict({
 const match = withRule(
   strict({
     operation: nonEmpty.exactOptional().describe('At service: the operation, such as execute_tool.'),
+    mcp: z.enum(MCP_REQUESTS).exactOptional().describe('At service: the request of the Model Context Protocol.'),
     tool: matchedText.exactOptional().describe('At service and third_party: the tool that is executed.'),
     connector: matchedText.exactOptional().describe('The connector of the account.'),
     account: account.exactOptional().describe('Values by field of the account that the request is about.'),
@@ -75,7 +77,7 @@ const match = withRule(
 
 /** What a rule can match in a request, by place; the rest is not known there. */
 const MATCHED: Readonly<Record<RequestPlace, readonly (keyof RuleMatch)[]>> = {
-  service: ['operation', 'tool', 'connector', 'account', 'client', 'body', 'query', 'headers'],
+  service: ['operation', 'mcp', 'tool', 'connector', 'account', 'client', 'body', 'query', 'headers'],
   third_party: ['tool', 'connector', 'account', 'method', 'path', 'body', 'query', 'headers'],
   token_refresh: ['connector', 'account', 'body', 'headers'],
   consent: ['connector', 'account'],
@@ -198,8 +200,8 @@ const rule = withRule(
       }
       if (fault.phase === 'consent' && at !== 'consent')
         report([...path, kind], { found: `set at ${at}`, allowed: `${kind} at consent`, atKey: true })
-      const operation = on.operation ?? (on.tool === undefined ? undefined : 'execute_tool')
-      fault.check?.(params, { at, operation, off_spec }, (inside, problem) => {
+      const operation = operationOf(on)
+      fault.check?.(params, { at, operation, off_spec: off_spec || isHandshake(on) }, (inside, problem) => {
         report([...path, kind, ...inside], problem)
       })
     }
@@ -259,7 +261,14 @@ function refuseUnmatched(at: RequestPlace, on: ParsedRule['on'], report: Report)
 }
 
 /** What no request has at once. */
-function refuseUnmatchable({ operation, tool, connector, account, path }: ParsedRule['on'], report: Report): void {
+function refuseUnmatchable({ operation, mcp, tool, connector, account, path }: ParsedRule['on'], report: Report): void {
+  if (
+    mcp !== undefined &&
+    (mcp === 'tools/call' ? (operation ?? 'execute_tool') !== 'execute_tool' : (operation ?? tool))
+  ) {
+    const found = `set to ${mcp} together with ${operation === undefined ? 'a tool' : `the operation ${operation}`}`
+    report(['mcp'], { found, allowed: 'tools/call for execute_tool and its tools, or mcp alone', atKey: true })
+  }
   if (tool !== undefined && operation !== undefined && operation !== 'execute_tool') {
     const found = `set together with the operation ${operation}, which executes no tool`
     report(['tool'], { found, allowed: 'the operation execute_tool, or none', atKey: true })
@@ -270,6 +279,20 @@ function refuseUnmatchable({ operation, tool, connector, account, path }: Parsed
   if (typeof connector !== 'string' || typeof accountConnector !== 'string' || connector === accountConnector) return
   if (`${connector}${accountConnector}`.includes('*')) return
   report(['account', 'connector'], { allowed: `${connector}, the connector of on, or none` })
+}
+
+/** The operation that a rule is about; undefined for all. */
+function operationOf({
+  operation,
+  tool,
+  mcp,
+}: Pick<ParsedRule['on'], 'operation' | 'tool' | 'mcp'>): string | undefined {
+  return operation ?? (tool === undefined && mcp !== 'tools/call' ? undefined : 'execute_tool')
+}
+
+/** Whether a rule is about requests that no operation has, for which the spec declares nothing. */
+function isHandshake({ mcp }: Pick<ParsedRule['on'], 'mcp'>): boolean {
+  return mcp !== undefined && mcp !== 'tools/call'
 }
 
 /** A rule that ends requests takes them all from later ones that would end them, unless a counter or chance leaves some. */
@@ -290,7 +313,9 @@ function takesAll(earlier: ParsedRule, later: ParsedRule): boolean {
       const isSame = isDeepStrictEqual(value, Object.entries(later[part]).find(([name]) => name === key)?.[1])
       return isSame && (part === 'on' || ['state', 'from', 'until'].includes(key))
     })
-  return earlier.at === later.at && isShared('on') && isShared('when')
+  // A rule that names no request of MCP is about operations alone.
+  const isOther = earlier.on.mcp === undefined && (later.on.mcp ?? 'tools/call') !== 'tools/call'
+  return earlier.at === later.at && !isOther && isShared('on') && isShared('when')
 }
 
 function endsRequest({ fault: { phase } }: WrittenFault): boolean {

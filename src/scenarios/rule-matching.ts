@@ -2,13 +2,22 @@ import type { Account } from '../model/domain/account.ts'
 import { milliseconds } from '../model/domain/instant.ts'
 import { type JsonObject, type JsonValue, own } from '../model/domain/json.ts'
 import type { RequestTrace } from '../model/domain/request-trace.ts'
-import type { RuleConditions, RuleMatch, RequestPlace, ScenarioRule, ScenarioTime } from '../model/domain/scenario.ts'
+import type {
+  MCP_REQUESTS,
+  RuleConditions,
+  RuleMatch,
+  RequestPlace,
+  ScenarioRule,
+  ScenarioTime,
+} from '../model/domain/scenario.ts'
 import { matchesAt, matchesTexts, matchesValue, type TextMatch } from '../model/domain/value-match.ts'
 
 /** A request as rules see it, at every place. What is expensive to find is a getter, because most rules do not ask for it. */
 export interface ScenarioRequest {
   readonly at: RequestPlace
   readonly operation?: string | undefined
+  /** The request of the Model Context Protocol: beside the operation execute_tool, or in place of an operation. */
+  readonly mcp?: (typeof MCP_REQUESTS)[number] | undefined
   readonly tool?: string | undefined
   readonly connector?: string | undefined
   readonly clientId?: string | undefined
@@ -33,6 +42,7 @@ export function matchesRule({ at, on }: ScenarioRule, request: ScenarioRequest):
   return (
     at === request.at &&
     (on.operation === undefined || on.operation === request.operation) &&
+    (on.mcp === undefined ? isOfOperation(request) : on.mcp === request.mcp) &&
     matchesText(on.tool, request.tool) &&
     matchesConnector(on.connector, request) &&
     matchesText(on.client, request.clientId) &&
@@ -43,6 +53,11 @@ export function matchesRule({ at, on }: ScenarioRule, request: ScenarioRequest):
     matchesTexts(on.headers, (name) => own(request.headers, name)) &&
     matchesAccount(on.account, request)
   )
+}
+
+/** What only a rule that names it can be about: the handshake of MCP is no request of the API. */
+function isOfOperation({ operation, mcp }: ScenarioRequest): boolean {
+  return operation !== undefined || mcp === undefined
 }
 
 function matchesText(wanted: TextMatch | undefined, text: string | undefined): boolean {

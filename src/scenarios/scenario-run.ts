@@ -29,7 +29,8 @@ export class ScenarioRun {
     this.rules = scenario.rules.map((rule, index) => {
       // In a run that the state file holds, what waited is gone with the former process.
       const isOpen = (counts[index]?.hits ?? 0) > 0
-      const faults = rule.do.map(matchedFault).map((matched): MatchedFault => {
+      const faults = rule.do.map(matchedFault).map((plain): MatchedFault => {
+        const matched: MatchedFault = rule.on.mcp === undefined ? plain : { ...plain, ofMcp: true }
         const { fault, params } = matched
         if (fault.phase !== 'barrier') return matched
         const barrier = new Barrier(fault.terms(params), { scenario: scenario.name, rule: rule.name }, isOpen)

@@ -61,6 +61,8 @@ export class Environment {
   readonly details = new BoundedCache<Account, object>(CACHED_DETAILS)
   /** How often each responder of a third party has answered; not stored. */
   readonly responderHits = new WeakMap<Responder, number>()
+  /** The sessions of its virtual MCP servers, by their ids: the path of the server, and `replacements` at their beginning; not stored. */
+  readonly mcpSessions = new Map<string, { readonly path: string; readonly replacements: number }>()
   /** How many of its commits were rolled back because the disk refused them. */
   rollbacks = 0
   /** How often its rows were replaced: by a reset, a snapshot, or a state that was loaded. */

@@ -57,7 +57,7 @@ describe('a scenario file is refused', () => {
     [
       'an unknown field',
       'at: service, on: { operaton: x }, do: [{ timeout: {} }]',
-      /^`on\.operaton` is an unknown key \(did you mean operation\?\); allowed: operation, tool/,
+      /^`on\.operaton` is an unknown key \(did you mean operation\?\); allowed: operation, mcp, tool/,
     ],
     [
       'an unknown fault',

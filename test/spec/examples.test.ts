@@ -69,7 +69,8 @@ describe('the examples of the contract', () => {
 
   it('show each error that an operation can answer', () => {
     const scenarios = ['RATE_LIMITED', 'TIMED_OUT']
-    const general = ['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'STORAGE_UNAVAILABLE', 'INTERNAL', ...scenarios]
+    const ofMcp = ['MCP_SESSION_NOT_FOUND']
+    const general = ['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'STORAGE_UNAVAILABLE', 'INTERNAL', ...scenarios, ...ofMcp]
     const shown = new Set(errors.map(({ value }) => claim(value)?.[1] ?? ''))
     expect([...shown].sort()).toEqual(
       Object.keys(ERROR_CATALOGUE)

@@ -114,6 +114,11 @@ const TABLE: Readonly<Record<ErrorCode | OtherError, Remedy>> = {
     'G67',
     'Use the id from the answer of the create; GET /api/v1/mcp/configs lists them.',
   ),
+  MCP_SESSION_NOT_FOUND: remedy(
+    'The server has no session of the Mcp-Session-Id: it has ended, or the mock was started again or reset since.',
+    'G61',
+    'Initialize again without the header, and send the Mcp-Session-Id of that answer.',
+  ),
   TOOL_NOT_FOUND: remedy(
     'The account’s connector has no such tool.',
     'G44',

@@ -87,6 +87,9 @@ export function headerPairs(raw: readonly string[]): [name: string, value: strin
   return Array.from({ length: raw.length / 2 }, (_, at) => [raw[2 * at] ?? '', raw[2 * at + 1] ?? ''])
 }
 
+/** In lower case, as in a received request. */
+export const MCP_SESSION_HEADER = 'mcp-session-id'
+
 /** Headers by their names in small letters. Of one that was sent more than once the last counts. */
 export function headersByName<Value>(pairs: readonly (readonly [name: string, value: Value])[]): Record<string, Value> {
   return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]))

@@ -7,6 +7,9 @@ import type { TextMatch } from './value-match.ts'
 export const RULE_PLACES = ['service', 'third_party', 'token_refresh', 'consent', 'webhook'] as const
 export type RequestPlace = (typeof RULE_PLACES)[number]
 
+/** The requests of the Model Context Protocol that a rule can be about. */
+export const MCP_REQUESTS = ['initialize', 'tools/list', 'tools/call', 'get'] as const
+
 /** One thing that a rule does: a kind of `scenarios/faults/faults.ts`, with parameters that its schema has accepted. */
 export interface ScenarioFault {
   kind: string
@@ -16,6 +19,7 @@ export interface ScenarioFault {
 /** Which requests a rule is about; what is absent does not matter. */
 export interface RuleMatch {
   operation?: string
+  mcp?: (typeof MCP_REQUESTS)[number]
   tool?: TextMatch
   connector?: TextMatch
   account?: Readonly<Record<string, TextMatch>>

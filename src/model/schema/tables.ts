@@ -91,6 +91,15 @@ export function seedShape<F extends Fields>(fields: F): { [Name in GivenBy<F>]: 
 const texts = z.array(text)
 const scenarioDocument = z.custom<Scenario>(isScenario, { error: 'a scenario' }).meta({ type: 'object' })
 
+export const givenMcpSettings = strict({
+  page_size: wholeNumber(1, 1000).exactOptional().describe('How many tools a page of tools/list has. Absent: all.'),
+  sessions: z
+    .boolean()
+    .exactOptional()
+    .describe('Whether clients of revisions that have sessions get and need one. Absent: no.'),
+})
+export const mcpSettings = storedObject(givenMcpSettings)
+
 export const settingsFields = {
   bearer_token_lifetime: givenDuration
     .optional()
@@ -122,6 +131,10 @@ export const settingsFields = {
       .boolean()
       .optional()
       .describe('Whether connections have virtual MCP servers; all have them with --mcp. Absent: no.'),
+  },
+  mcp: {
+    row: mcpSettings.exactOptional(),
+    seed: givenMcpSettings.optional().describe('How virtual MCP servers answer.'),
   },
   post_user_verify_redirect_url: text.optional().describe('What verify answers. Absent or empty: a page of the mock.'),
   vocabulary: vocabulary

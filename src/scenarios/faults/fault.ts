@@ -116,6 +116,8 @@ export interface MatchedFault {
   readonly kind: string
   readonly fault: Fault
   readonly params: unknown
+  /** Whether its rule is about a request of MCP, whose response it then answers, and not about the operation. */
+  readonly ofMcp?: true
   /** That of the scenario's run, for a fault that waits for other requests. */
   readonly barrier?: Barrier
 }

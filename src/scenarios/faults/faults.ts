@@ -10,6 +10,7 @@ import {
   disconnect,
   expireAccessToken,
   expireAccount,
+  expireMcpSession,
   revokeBearerTokens,
   revokeRefreshToken,
 } from './model-faults.ts'
@@ -36,6 +37,7 @@ export const FAULTS = {
   consume_auth_request: consumeAuthRequest,
   grant_scopes: grantScopes,
   revoke_bearer_tokens: revokeBearerTokens,
+  expire_mcp_session: expireMcpSession,
   advance_clock: advanceClock,
   drop,
   duplicate,

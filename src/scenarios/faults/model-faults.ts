@@ -1,3 +1,4 @@
+import { MCP_SESSION_HEADER } from '../../model/domain/request-headers.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import { type AccountEvent, applyAccountEvent } from '../../state/account-events.ts'
 import { consume, pendingRequest } from '../../state/auth-requests.ts'
@@ -60,5 +61,15 @@ export const revokeBearerTokens = modelFault(
     model.transact(() => {
       for (const token of [...bearer_tokens.values()]) bearer_tokens.put({ revoked_at, ...token })
     })
+  },
+)
+
+/** That of this request: its server has no such session from now on. */
+export const expireMcpSession = modelFault(
+  'The session of MCP that the request names has ended.',
+  'ends the MCP session of the request',
+  ({ environment, request: { headers } }) => {
+    if (environment.mcpSessions.delete(String(headers[MCP_SESSION_HEADER]))) return
+    throw new Error('the request is of no session; the setting mcp.sessions gives clients one')
   },
 )

@@ -273,10 +273,13 @@ function applyScenarios(context: RequestContext, services: ServiceParts): Promis
   const scenarios = services.scenarios.of(environment)
   const fired = scenarios.active ? scenarios.match(scenarioRequest(context, environment)) : undefined
   if (!fired) return undefined
-  // Such a fault may have ended the bearer token of this very request.
-  if (fired.applied.has('revoke_bearer_tokens') || fired.applied.has('advance_clock')) checkBearer(context, services)
+  // Such a fault may have ended the bearer token or the session of this very request.
+  if (ENDING_CALLERS.some((kind) => fired.applied.has(kind))) checkBearer(context, services)
   return fired.faults.length === 0 ? undefined : applyFaults(context, services, environment, fired.faults)
 }
+
+/** Kinds of faults after which a request may have no caller any more. */
+export const ENDING_CALLERS = ['revoke_bearer_tokens', 'advance_clock', 'expire_mcp_session'] as const
 
 /** Calls the operation, unless a scenario has answered in its place. */
 function operate(context: OperationContext, services: ServiceParts): Promise<void> | undefined {

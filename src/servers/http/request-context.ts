@@ -110,6 +110,8 @@ export interface ExtensionContext extends RequestContext {
 export interface AnswerFault {
   readonly cut: string | undefined
   readonly injected: boolean
+  /** Whether the injected answer is the response of MCP, and not the result in it. */
+  readonly ofMcp?: boolean
   /** The text of an injected answer that is no JSON. */
   readonly text: string | undefined
   readonly deliver: Deliver | undefined

@@ -53,6 +53,7 @@ export async function applyFaults(
   context.fault = {
     cut: undefined,
     injected: injected !== undefined,
+    ofMcp: faults.some(({ fault, ofMcp }) => fault.phase === 'answer' && ofMcp),
     text: typeof injected?.body === 'string' ? injected.body : undefined,
     deliver: deliver && ((response, answer) => deliver({ ...connection, response }, answer)),
   }
@@ -68,6 +69,7 @@ export function scenarioRequest(context: RequestContext, environment: Environmen
   return {
     at: 'service',
     operation: route.operation,
+    ...(request.call?.protocol === 'mcp' && { mcp: 'tools/call' as const }),
     tool: textAt(body, 'tool_name'),
     clientId: client?.id,
     body: requestBody,

@@ -19,22 +19,24 @@ const REQUESTS = new Map<string, StandardSchemaV1Sync>([
   ['tools/call', specTypeSchemas.CallToolRequest],
 ])
 
-/** Refuses params as invalid that the library takes for an internal error, or ignores: its lists have one page. */
+/** Refuses params as invalid that the library takes for an internal error, or ignores: lists have one page unless `isPaged`. */
 export class CheckedServer extends Server {
+  isPaged = false
+
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const wrapped = super._wrapHandler(method, handler)
     return (request, context) => {
-      const reason = paramsIssue(method, request)
+      const reason = paramsIssue(method, request, this.isPaged)
       if (reason !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, reason)
       return wrapped(request, context)
     }
   }
 }
 
-function paramsIssue(method: string, request: JSONRPCRequest): string | undefined {
+function paramsIssue(method: string, request: JSONRPCRequest, isPaged: boolean): string | undefined {
   const [issue] = REQUESTS.get(method)?.['~standard'].validate(request).issues ?? []
   if (issue) return `${(issue.path ?? []).map(String).join('.')}: ${issue.message}`
-  const cursor: unknown = method === 'tools/list' && request.params?.['cursor']
+  const cursor: unknown = method === 'tools/list' && !isPaged && request.params?.['cursor']
   if (typeof cursor !== 'string' || cursor === '') return undefined
   return `params.cursor: ${quote(cursor)} is unknown: the list has one page`
 }

@@ -29,6 +29,7 @@ export class McpExchange {
   readonly environment: Environment
   readonly #entry: OpenEntry
   readonly baseUrl: string
+  readonly address: ServerAddress
   /** How a fault sends the response; undefined when it is sent as it is. */
   deliver: Deliver | undefined
   /** Members that its body has twice. */
@@ -37,15 +38,17 @@ export class McpExchange {
   calls = 0
   /** Calls whose result is still to come. */
   pending = 0
-  /** Set when the token of the caller has ended during a call: the response is a 401. */
+  /** Set when the token or session of the caller has ended during a call: the response says so. */
   unauthenticated: Error | undefined
+  /** The answer of a rule about the request of MCP, in place of everything else. */
+  injected: EncodedAnswer | undefined
   /** Set when a fault is to end the connection without an answer: progress is not told either. */
   isSilent = false
   readonly #writer: StreamWriter
   readonly #gone = new AbortController()
 
   constructor(
-    { message, response, entry }: McpRequest,
+    { message, response, entry, address }: McpRequest,
     {
       caller,
       environment,
@@ -54,6 +57,7 @@ export class McpExchange {
     { baseUrl, registry }: ServiceParts,
   ) {
     this.message = message
+    this.address = address
     this.response = response
     this.caller = caller
     this.environment = environment
@@ -118,9 +122,9 @@ export class McpExchange {
     else sendAnswer(response, answer)
   }
 
-  /** Whether nobody waits for the answer, or it has become a 401. */
+  /** Whether nobody waits for the answer, or another one has taken its place. */
   get isUnwanted(): boolean {
-    return this.isOver || this.unauthenticated !== undefined
+    return this.isOver || this.unauthenticated !== undefined || this.injected !== undefined
   }
 
   async #stream(status: number, headers: Record<string, string>, chunk: Uint8Array): Promise<void> {

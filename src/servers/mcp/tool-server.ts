@@ -5,6 +5,8 @@ import {
   type InputRequiredResult,
   type CallToolResult,
   type McpRequestContext,
+  ProtocolError,
+  ProtocolErrorCode,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { routeOf } from '../../model/contract/route.ts'
@@ -21,7 +23,10 @@ import { RemoteRequest } from '../http/remote-request.ts'
 import { createContext } from '../http/routes.ts'
 import type { ServiceParts } from '../http/services.ts'
 import { createMagicLink } from '../../service/operations/magic-links.ts'
+import type { Reply } from '../../service/operations/operation.ts'
+import { pageOfList } from '../../service/operations/paging.ts'
 import type { OperationTable } from '../../service/operations/table.ts'
+import { toolError } from '../../service/operations/third-party-calls.ts'
 import { CheckedServer } from './checked-server.ts'
 import type { McpExchange } from './mcp-exchange.ts'
 import type { ServerTool } from './server-tools.ts'
@@ -45,7 +50,8 @@ export function toolServer(
 ): CheckedServer {
   const isModern = era === 'modern'
   const server = new CheckedServer(serverInfo(services), { capabilities: { tools: { listChanged: isModern } } })
-  server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ tool }) => toolView(tool)), ttlMs: 0 }))
+  server.isPaged = true
+  server.setRequestHandler('tools/list', ({ params }) => ({ ...toolPage(tools, exchange, params?.cursor), ttlMs: 0 }))
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { envelope, inputResponses } = context.mcpReq
     const progress = progressOf(context, exchange)
@@ -61,6 +67,22 @@ export function toolServer(
     }
   })
   return server
+}
+
+/** A page of the tools. A cursor is good for the list of its server and caller alone. */
+function toolPage(tools: readonly ServerTool[], exchange: McpExchange, cursor = '') {
+  const { environment, address, caller } = exchange
+  const page_size = environment.settings.mcp?.page_size ?? (tools.length || 1)
+  const list = tools.map(({ tool }, at) => ({ position: at + 1, item: tool }))
+  const listing = `tools of ${address.path}${caller.isReadOnly ? ', read-only' : ''}`
+  try {
+    const { items, next_page_token } = pageOfList(environment, listing, list, { page_size, page_token: cursor })
+    return { tools: items.map(toolView), ...(next_page_token !== '' && { nextCursor: next_page_token }) }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const message = `params.cursor: ${quote(cursor)} is no nextCursor of this list`
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+  }
 }
 
 export function serverInfo({ version }: McpServices): { name: string; version: string } {
@@ -99,6 +121,7 @@ interface ToolRequest {
   readonly name: string
   readonly input: unknown
   readonly connector: string
+  readonly offered: ServerTool | undefined
   /** Why its server has no such tool. */
   readonly refused: ServiceError | undefined
 }
@@ -121,7 +144,7 @@ export async function callTool(
 ): Promise<CallToolResult | InputRequiredResult | undefined> {
   const offered = tools.find(({ tool }) => tool.name === name)
   const connector = (offered ?? tools[0])?.connection.key_id ?? ''
-  const request = { name, input, connector, refused: offered ? undefined : unknownTool(name, tools) }
+  const request = { name, input, connector, offered, refused: offered ? undefined : unknownTool(name, tools) }
   const words = wordsOf(exchange)
   const { body, refused } = executeToolBody(request, exchange, words)
   const call = callOf(exchange, { body, refused, mcpClient: clientName(envelope) })
@@ -129,10 +152,14 @@ export async function callTool(
   const pipelineContext = createContext(CALL_TOOL, call, services, exchange.entryOfCall())
   // The library does not say which call of a batch a message is.
   if (exchange.calls === 1) warnOfRepeated(pipelineContext.trace, exchange.repeated.map(inToolInput))
-  await runRoute(pipelineContext, { ...services, operations: executing(services.operations, request, link) })
+  await runRoute(pipelineContext, { ...services, operations: executing(services, request, link) })
   const { answer } = call
   if (!answer) return undefined
-  if (answer.status === 401) exchange.unauthenticated = endedToken(exchange)
+  if (pipelineContext.fault?.ofMcp) {
+    exchange.injected = answer
+    return undefined
+  }
+  if (answer.status === 401 || answer.status === 404) exchange.unauthenticated = endedToken(exchange)
   const { requestId, trace } = pipelineContext
   const _meta: Record<string, string> = { [`${META}/request_id`]: requestId }
   if (trace.execution_id) _meta[`${META}/execution_id`] = trace.execution_id
@@ -205,16 +232,22 @@ function executeToolBody(
 }
 
 /**
- * execute_tool, which refuses what the server does not list, and makes a magic link when the account is not `ACTIVE` (G61):
- * in the same commit, and with the same trace.
+ * execute_tool, which refuses what the server does not list, and a result that is not what the tool says of it; it makes a magic
+ * link when the account is not `ACTIVE` (G61): in the same commit, and with the same trace.
  */
-function executing(operations: OperationTable, { refused }: ToolRequest, link: { url?: string }): OperationTable {
+function executing(
+  { operations, toolSchemas }: ServiceParts,
+  { refused, offered }: ToolRequest,
+  link: { url?: string },
+): OperationTable {
   return {
     ...operations,
     execute_tool: async (call) => {
       if (refused) throw refused
       try {
-        return await operations.execute_tool(call)
+        const reply = await operations.execute_tool(call)
+        await checkOutput(toolSchemas, offered?.tool, reply, call.trace.execution_id)
+        return reply
       } catch (error) {
         const { account } = call.trace
         if (!account || !(error instanceof ServiceError) || error.errorCode !== 'ACCOUNT_NOT_ACTIVE') throw error
@@ -226,12 +259,28 @@ function executing(operations: OperationTable, { refused }: ToolRequest, link: {
   }
 }
 
+/** A client refuses a result that breaks the output schema of its tool, and so does a server. @throws ServiceError TOOL_ERROR */
+async function checkOutput(
+  schemas: ServiceParts['toolSchemas'],
+  tool: Tool | undefined,
+  { body }: Reply,
+  execution_id = '',
+): Promise<void> {
+  if (!tool?.output_schema || !isJsonObject(body)) return
+  const schema = { name: tool.name, input_schema: tool.output_schema }
+  await schemas.prepare(schema)
+  const [violation] = schemas.check(schema, body['data'] ?? null, 'data')
+  if (!violation) return
+  const message = `the result is not what the output_schema of ${tool.name} says: ${violation.field} ${violation.description}`
+  throw toolError({ kind: 'failed', status: null, message, arrived: true }, execution_id)
+}
+
 function unknownTool(name: string, tools: readonly ServerTool[]): ServiceError {
   const toolNames = tools.map(({ tool }) => tool.name).join(', ') || 'none'
   return new ServiceError('TOOL_NOT_FOUND', `this server has no tool ${quote(maskText(name))}; it has ${toolNames}`)
 }
 
-/** Why the token of a caller is none any more; undefined where it is valid. */
+/** Why the token or session of a caller is none any more; undefined where it is valid. */
 function endedToken({ caller }: McpExchange): Error | undefined {
   try {
     caller.authenticate()

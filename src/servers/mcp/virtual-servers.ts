@@ -1,24 +1,37 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from '@modelcontextprotocol/server'
+import type { Account } from '../../model/domain/account.ts'
 import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
 import { errorCodeOf, ruleAndFound, ServiceError } from '../../model/domain/errors.ts'
-import { isJsonObject, type JsonValue, nestsDeeper, parsedJson } from '../../model/domain/json.ts'
+import {
+  fieldValues,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  nestsDeeper,
+  parsedJson,
+} from '../../model/domain/json.ts'
+import { locate, type Locator } from '../../model/domain/locator.ts'
 import { repeatedIn } from '../../model/domain/repeated-members.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
-import { baseUrlOf, targetOf } from '../../model/domain/request-headers.ts'
+import { baseUrlOf, MCP_SESSION_HEADER, targetOf } from '../../model/domain/request-headers.ts'
+import { MCP_REQUESTS } from '../../model/domain/scenario.ts'
 import { quote } from '../../model/domain/text.ts'
-import { errorReply, unexpectedFailure, sendAnswer, stackOf, wireAnswer } from '../http/answer.ts'
+import { errorBody, errorReply, unexpectedFailure, sendAnswer, stackOf, wireAnswer } from '../http/answer.ts'
 import { decodeText, readWholeBody } from '../http/body.ts'
+import { ENDING_CALLERS } from '../http/pipeline.ts'
 import { PROTECTED_RESOURCE_PATH } from '../http/routes.ts'
 import type { EntryFacts } from '../../journal/request-journal/request-entries.ts'
 import { type Environment, ReadGuard } from '../../state/environment.ts'
 import { isOfAccounts } from '../../service/operations/connections.ts'
 import { didYouMean, nearest } from '../../model/domain/suggestion.ts'
+import { actBefore, deliveryOf, encoded, injectedAnswer } from '../../scenarios/delivery.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { ListenStreams } from './listen-streams.ts'
 import { McpExchange, type McpRequest } from './mcp-exchange.ts'
 import { answerPlainCall, plainCall } from './plain-call.ts'
 import { type ServerAddress, type ServerTool, serverTools } from './server-tools.ts'
+import { beginSession, hasSessions, inSession } from './sessions.ts'
 import { clientText, type McpServices, toolServer } from './tool-server.ts'
 
 /** What the body of a request says, for the request journal. */
@@ -69,16 +82,77 @@ export class VirtualServers {
     const services = this.#services
     const tools = serverTools(environment, { caller, address }, services)
     if (!tools) throw noServer(environment, address)
-    if (message.method !== 'POST') throw notPost(message.method)
+    if (message.method !== 'POST') return this.#serveOther(request, caller, environment)
     const read = readMessage(await readWholeBody(message, services.bodyLimit))
     const repeated = repeatedIn(read.text, read.parsed)
-    const exchange = new McpExchange(request, { caller, environment, repeated }, services)
+    const exchange = new McpExchange(
+      request,
+      { caller: inSession(caller, request, read.parsed), environment, repeated },
+      services,
+    )
+    if (hasSessions(environment)) exchange.caller.authenticate()
+    const method = MCP_REQUESTS.find((each) => each === read.method && each !== 'tools/call')
+    if (method && (await this.#applyRules(request, exchange, method, read))) return
     const plain = plainCall(exchange, read.parsed)
     if (plain) {
       const reply = await answerPlainCall(plain, tools, exchange, services)
       if (reply) await exchange.send(reply)
     } else await this.#serveByLibrary(request, read, exchange, tools)
     if (exchange.unauthenticated) this.#sendError(request, exchange.unauthenticated)
+    const { injected } = exchange
+    exchange.injected = undefined
+    if (injected) await exchange.send(this.#withMetadata(request, injected))
+  }
+
+  /** DELETE ends a session; a GET is refused, unless a rule answers it. */
+  async #serveOther(request: McpRequest, plainCaller: Caller, environment: Environment): Promise<void> {
+    const { message, entry } = request
+    const caller = inSession(plainCaller, request, undefined)
+    const exchange = new McpExchange(request, { caller, environment, repeated: [] }, this.#services)
+    if (message.method === 'GET' && (await this.#applyRules(request, exchange, 'get'))) return
+    if (message.method !== 'DELETE' || !hasSessions(environment)) throw notPost(message.method, environment)
+    caller.authenticate(entry)
+    environment.mcpSessions.delete(String(message.headers[MCP_SESSION_HEADER]))
+    await this.#end(request, { status: 200, headers: {}, body: '' })
+  }
+
+  /** Applies the rules about a request of the protocol that calls no tool. @returns whether it is answered */
+  async #applyRules(
+    request: McpRequest,
+    exchange: McpExchange,
+    mcp: (typeof MCP_REQUESTS)[number],
+    read?: McpMessage,
+  ): Promise<boolean> {
+    const { scenarios: registry, pauses } = this.#services
+    const { message, response, entry, address } = request
+    const { environment, caller } = exchange
+    const { trace, requestId } = entry
+    const scenarios = registry.of(environment)
+    if (!scenarios.active) return false
+    const connector = address.kind === 'connections' ? address.key : undefined
+    const locator = locatorOf(caller, connector)
+    const fired = scenarios.match({
+      ...{ at: 'service', mcp, clientId: entry.client?.id, connector, body: read?.parsed, trace, locator },
+      query: fieldValues(new URLSearchParams(targetOf(message).replace(/^[^?]*/, ''))),
+      headers: message.headers as JsonObject,
+      account: accountOf(environment, locator),
+    })
+    if (!fired) return false
+    if (ENDING_CALLERS.some((kind) => fired.applied.has(kind))) caller.authenticate()
+    const connection = { response, pauses, random: () => scenarios.random(), trace }
+    if (await actBefore(fired.faults, connection)) {
+      await this.#end(request, { read, status: 0, headers: {}, body: '' }, () => undefined)
+      return true
+    }
+    const deliver = deliveryOf(fired.faults)
+    exchange.deliver = deliver && ((to, answer) => deliver({ ...connection, response: to }, answer))
+    const ids = { executionId: () => '', accountId: () => '' }
+    const injected = injectedAnswer(fired.faults, { at: 'service', ...ids })
+    if (!injected) return false
+    const body = injected.error ? errorBody(injected.error, requestId) : injected.body
+    const answer = this.#withMetadata(request, encoded({ ...injected, body }))
+    await this.#end(request, { read, ...answer }, () => exchange.send(answer))
+    return true
   }
 
   async #serveByLibrary(
@@ -109,6 +183,10 @@ export class VirtualServers {
       if (isEndless || (exchange.calls > 0 && !isList)) await send()
       else {
         exchange.caller.authenticate()
+        const begins =
+          read.method === 'initialize' && hasSessions(exchange.environment) && /"result":/.test(String(streamed.body))
+        if (begins)
+          Object.assign(streamed.headers, { 'Mcp-Session-Id': beginSession(exchange.environment, request.address) })
         await this.#end(request, exchange.calls === 0 ? { read, ...streamed } : undefined, send)
       }
     } finally {
@@ -143,9 +221,13 @@ export class VirtualServers {
     sendAnswer(request.response, this.#errorAnswer(request, error))
   }
 
+  #errorAnswer(request: McpRequest, error: unknown): EncodedAnswer {
+    const { requestId } = request.entry
+    return this.#withMetadata(request, wireAnswer(errorReply(error, requestId), requestId))
+  }
+
   /** A 401 names the metadata by which a client finds out where to get a token (RFC 9728). */
-  #errorAnswer({ message, address, entry: { requestId } }: McpRequest, error: unknown): EncodedAnswer {
-    const rendered = wireAnswer(errorReply(error, requestId), requestId)
+  #withMetadata({ message, address }: McpRequest, rendered: EncodedAnswer): EncodedAnswer {
     if (rendered.status !== 401) return rendered
     const baseUrl = baseUrlOf(message, this.#services.baseUrl)
     const metadata = `resource_metadata="${baseUrl}${PROTECTED_RESOURCE_PATH}${address.path}"`
@@ -180,6 +262,24 @@ function allowedOrigins(baseUrl: string | undefined): string[] {
   return [...localhostAllowedOrigins(), ...(host === undefined ? [] : [host])]
 }
 
+/** The fields by which a request of the server of a connection names its account. */
+function locatorOf(caller: Caller, connector = ''): Record<string, string> {
+  try {
+    const { connected_account_id: id, ...fields } = caller.account(connector) as Record<string, string>
+    return { ...fields, ...(id !== undefined && { id }) }
+  } catch {
+    return {}
+  }
+}
+
+function accountOf({ model }: Environment, locator: Locator): Account | undefined {
+  try {
+    return locator.id || locator.connector ? locate(model.accountIndex, locator, false) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** 404 that names the servers that there are. */
 function noServer({ model }: Environment, { kind, key, path }: ServerAddress): ServiceError {
   const { connections, mcp_configs } = model.tables
@@ -198,9 +298,10 @@ function noServer({ model }: Environment, { kind, key, path }: ServerAddress): S
 
 const MAX_NAMED = 30
 
-function notPost(method = ''): ServiceError {
-  const message = `${method} is not served on this path: the server has no sessions; allowed is POST`
-  return new ServiceError('METHOD_NOT_ALLOWED', message, { headers: { Allow: 'POST' } })
+function notPost(method = '', environment: Environment): ServiceError {
+  const [why, allowed] = hasSessions(environment) ? ['has no streams', 'POST, DELETE'] : ['has no sessions', 'POST']
+  const message = `${method} is not served on this path: the server ${why}; allowed is ${allowed}`
+  return new ServiceError('METHOD_NOT_ALLOWED', message, { headers: { Allow: allowed } })
 }
 
 /** @throws ServiceError MALFORMED_BODY */

@@ -193,8 +193,9 @@ describe('a fault of a scenario, on the response of a call by MCP', () => {
   })
 
   it('has a test here for every kind', () => {
-    // test/scenarios/barrier.test.ts has a call by MCP that a barrier holds.
-    const tested = new Set([...FAULTS.map(([kind]) => kind), 'timeout', 'consume_auth_request', 'hold_until'])
+    // test/scenarios/barrier.test.ts has a call by MCP that a barrier holds, protocol.test.ts one whose session ends.
+    const elsewhere = ['timeout', 'consume_auth_request', 'hold_until', 'expire_mcp_session']
+    const tested = new Set([...FAULTS.map(([kind]) => kind), ...elsewhere])
     const onCalls = FAULT_KINDS.filter((kind) => !['webhook', 'consent'].includes(FAULT_SPECS[kind].phase))
     expect(onCalls.filter((kind) => !tested.has(kind))).toEqual([])
   })

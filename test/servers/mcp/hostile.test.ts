@@ -45,7 +45,7 @@ function listen(mock: McpMock): Promise<Response> {
 describe('hostile requests to an MCP server', () => {
   const CURSOR = 'params.cursor: '
   it.each([
-    ['an unknown cursor', 'tools/list', { cursor: 'x' }, `${CURSOR}"x" is unknown: the list has one page`],
+    ['an unknown cursor', 'tools/list', { cursor: 'x' }, `${CURSOR}"x" is no nextCursor of this list`],
     [
       'a cursor of another type',
       'tools/list',
