@@ -3,6 +3,7 @@ import { valueAt } from '../../model/domain/value-match.ts'
 import { type AccountEvent, applyAccountEvent } from '../../state/account-events.ts'
 import { consume, pendingRequest } from '../../state/auth-requests.ts'
 import { type FaultTarget, plainFault } from './fault.ts'
+import { textAt } from '../../model/domain/json.ts'
 
 /** A fault without parameters that changes the model. */
 function modelFault(description: string, does: string, apply: (target: FaultTarget) => void) {
@@ -69,7 +70,7 @@ export const expireMcpSession = modelFault(
   'The session of MCP that the request names has ended.',
   'ends the MCP session of the request',
   ({ environment, request: { headers } }) => {
-    if (environment.mcpSessions.delete(String(headers[MCP_SESSION_HEADER]))) return
+    if (environment.mcpSessions.delete(textAt(headers, MCP_SESSION_HEADER))) return
     throw new Error('the request is of no session; the setting mcp.sessions gives clients one')
   },
 )

@@ -241,7 +241,9 @@ function refuse(run: Run, step: Step): JsonValue {
     return null
   // Beside a limit, the other conditions only say when it holds.
   const limits = conditions.filter(({ operator }) => COMPARISONS[operator] !== undefined)
-  const reasons = (limits.length > 0 ? limits : conditions).map(({ path, operator, wanted }) => `${path} ${operatorReason(operator, wanted)}`)
+  const reasons = (limits.length > 0 ? limits : conditions).map(
+    ({ path, operator, wanted }) => `${path} ${operatorReason(operator, wanted)}`,
+  )
   throw new StepFailure(step, 'refused', `the request is refused because ${reasons.join(', and ')}`)
 }
 
