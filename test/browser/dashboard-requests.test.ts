@@ -33,6 +33,15 @@ describeInBrowser('the requests of the dashboard', (open) => {
     expect(apart).toContain('headers.x-request-id')
   })
 
+  it('shows the value of a number that no double has', async () => {
+    const { page, session } = await opened('#/timeline')
+    const call = '{"connected_account_id":"ca_1","tool_name":"mail_send_message","tool_input":{"n":9007199254740993}}'
+    const { id } = await session.api('POST', '/execute_tool', call)
+    await page.goto(`${mock.url}/_mock/ui#/timeline/${id}?tab=request`)
+    await detail(page).getByText('9007199254740993').first().waitFor()
+    expect(await detail(page).innerText()).not.toContain('9007199254740992')
+  })
+
   it('compares the two requests that x marks', async () => {
     const { page } = await opened('#/timeline')
     await page.locator('.line').first().waitFor()

@@ -36,9 +36,9 @@ export class Session {
   }
 
   /** A request of the client. */
-  async api(method: string, path: string, body?: object): Promise<Answer> {
+  async api(method: string, path: string, body?: object | string): Promise<Answer> {
     const headers = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' }
-    const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+    const sent = { method, headers, ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }) }
     const answer = await fetch(`${this.#mock.url}/api/v1${path}`, sent)
     const text = await answer.text()
     return {

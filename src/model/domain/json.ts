@@ -175,10 +175,22 @@ export function jsonText(value: unknown, space?: number): string {
   }
 }
 
-/** The value of a JSON text with doubles alone, as the dashboard has it; undefined for any other text. */
-export function jsonOfDoubles(text: string): JsonValue | undefined {
+/** What browsers have beside `JSON.parse`: a number as its text, which `JSON.stringify` writes as it is. */
+const { rawJSON, isRawJSON } = JSON as {
+  readonly rawJSON?: (text: string) => JsonValue
+  readonly isRawJSON?: (value: unknown) => boolean
+}
+
+export const isNumberText = (value: unknown): boolean | undefined => isRawJSON?.(value)
+
+/** The value of a JSON text in a browser, where a number that a double would change is its text; undefined for any other text. */
+export function browserJson(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue
+    return JSON.parse(text, (_key, value: JsonValue, context?: { readonly source: string }) =>
+      typeof value === 'number' && rawJSON && context && context.source !== `${value}`
+        ? rawJSON(context.source)
+        : value,
+    ) as JsonValue
   } catch {
     return undefined
   }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { components } from '../../model/contract/generated/control-types.ts'
-import { jsonOfDoubles } from '../../model/domain/json.ts'
+import { browserJson } from '../../model/domain/json.ts'
 import { inEnvironment } from './hash-route.ts'
 
 export type Schemas = components['schemas']
@@ -76,7 +76,7 @@ export async function open(method: string, path: string, options: CallOptions = 
 
 export async function call<T>(method: string, path: string, options?: CallOptions): Promise<T> {
   const response = await open(method, path, options)
-  return (await response.json()) as T
+  return browserJson(await response.text()) as T
 }
 
 /** Saves content as a file in the browser. */
@@ -97,6 +97,6 @@ export async function download(path: string, name: string, query: Query = {}): P
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
-  const answer = jsonOfDoubles(await response.text()) as Partial<Schemas['Error']> | undefined
+  const answer = browserJson(await response.text()) as Partial<Schemas['Error']> | undefined
   return new ApiError(response.status, answer?.error?.message ?? `The server answered ${response.status}.`)
 }

@@ -1,4 +1,5 @@
 import { type ComponentChildren, Fragment, type JSX } from 'preact'
+import { isNumberText } from '../../model/domain/json.ts'
 import { breakable, quote } from '../../model/domain/text.ts'
 import { CopyButton } from './controls.tsx'
 import { toneOf } from './format.ts'
@@ -157,7 +158,7 @@ const MAX_EXPANDED = 40
 
 function JsonNode({ value, name, depth }: Readonly<{ value: unknown; name?: string; depth: number }>): JSX.Element {
   const label = name !== undefined && <span class="code-key">{name}: </span>
-  const members = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  const members = typeof value === 'object' && value !== null && !isNumberText(value) ? Object.entries(value) : []
   if (members.length === 0) {
     const isText = typeof value === 'string'
     return (

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, jsonOfDoubles } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, browserJson } from '../../model/domain/json.ts'
 
 export interface InputField {
   readonly name: string
@@ -51,7 +51,7 @@ export function inputOf(
   for (const { name, kind } of fields) {
     const text = values[name] ?? ''
     if (text === '') continue
-    const value = kind === 'text' ? text : jsonOfDoubles(text)
+    const value = kind === 'text' ? text : browserJson(text)
     if (value === undefined && kind === 'json') return { input: {}, problem: `${name} is not valid JSON.` }
     // An invalid number is sent as text, so that the user sees how the server refuses it.
     input.set(name, value ?? text)
