@@ -11,7 +11,7 @@ describe('GET /_mock/coverage', () => {
       const { total } = await coverageOf(mock)
       expect(total.summary.operations).toEqual({ total: 20, driven: 1, injected_only: 0, never: 19 })
       expect(total.summary.lifecycle_moves).toMatchObject({ driven: 0, injected_only: 0 })
-      expect(total.summary.scenarios).toEqual({ total: 23, driven: 0, injected_only: 0, never: 23 })
+      expect(total.summary.scenarios).toEqual({ total: 25, driven: 0, injected_only: 0, never: 25 })
     })
   })
 
