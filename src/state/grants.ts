@@ -23,7 +23,11 @@ export function isReusable({ clock }: Pick<Environment, 'clock'>, grant: Grant, 
 }
 
 /** Whether the third party refuses the account's refresh token. That of a server of the user's own is not known here. */
-export function refusesRenewal({ model, clock }: Environment, account: Account, connector: Connector | undefined): boolean {
+export function refusesRenewal(
+  { model, clock }: Environment,
+  account: Account,
+  connector: Connector | undefined,
+): boolean {
   const token = account.credentials.oauth_token?.refresh_token ?? ''
   if (token === '' || !connector || connector.base_url) return false
   const ofAccount = model.grantIndex

@@ -77,7 +77,7 @@ describeWith('bash', 'docs/own-connector.md and docs/connectors.md', () => {
       const lines = await pasted(`${functions}\n${calls}`, mock)
       const answers = lines.map(answered)
       expect(answers.map(([status]) => status)).toEqual([200, 500, 200])
-      expect(answers[1]?.[1]).toMatchObject({ details: [{ tool_error_info: { tool_error_code: '409' } }] })
+      expect(answers[1]?.[1]).toMatchObject({ details: [{ tool_error_info: { tool_error_code: 'conflict' } }] })
       expect(answers[2]?.[1]).toMatchObject({ data: { events: [{ title: 'Stand-up' }, { title: 'Review' }] } })
     },
   )

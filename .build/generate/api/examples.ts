@@ -65,7 +65,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     before: ACCOUNT,
     query: { identifier: 'ada@example.com', 'filter.providers': 'mail', page_size: 1 },
   },
-  list_available_tools: { query: { identifier: 'ada@example.com', 'filter.providers': 'mail', page_size: 1 } },
+  list_available_tools: {
+    before: ACCOUNT,
+    query: { identifier: 'ada@example.com', 'filter.providers': 'mail', page_size: 1 },
+  },
   list_providers: { query: { page_size: 1 } },
   list_app_connections: { query: { provider: 'mail' } },
   list_mcp_configs: { before: ['create_mcp_config'], query: { page_size: 10 } },

@@ -38,5 +38,5 @@ function paramsIssue(method: string, request: JSONRPCRequest, isPaged: boolean):
   if (issue) return `${(issue.path ?? []).map(String).join('.')}: ${issue.message}`
   const cursor: unknown = method === 'tools/list' && !isPaged && request.params?.['cursor']
   if (typeof cursor !== 'string' || cursor === '') return undefined
-  return `params.cursor: ${quote(cursor)} is unknown: the list has one page`
+  return `params.cursor: ${quote(cursor)} is no nextCursor of this list`
 }

@@ -210,7 +210,7 @@ describe('the verdict of toolmock run', () => {
       ['--documented-only', '--min-operations', '16', '--', 'true'],
       '--min-operations 16: expected a whole number from 0 to 15, or a percentage from 0% to 100%.',
     ],
-    [['--min-statuses', '101%', '--', 'true'], '--min-statuses 101%: expected a whole number from 0 to 83, or'],
+    [['--min-statuses', '101%', '--', 'true'], '--min-statuses 101%: expected a whole number from 0 to 84, or'],
     [['--allow-violation', 'exectue_tool', '--', 'true'], 'did you mean execute_tool? Allowed are create_token, '],
     [
       ['--allow-violation', 'verify_user:identifier,execute_tool', '--', 'true'],

@@ -19,7 +19,7 @@ rules:
   - name: fails
     at: third_party
     on: { connector: clock }
-    do: [{ respond: { status: ${status}, body: { error: broken } } }]
+    do: [{ respond: { status: ${status}, body: { error: broken_${status} } } }]
 `
 const SEED = (...identifiers: string[]): string =>
   `accounts:\n${identifiers.map((identifier) => `  - { connector: clock, identifier: ${identifier} }\n`).join('')}`
@@ -140,11 +140,11 @@ describe('toolmock start --watch', () => {
     const serving = await toolmock.start(['--in-memory', '--watch', ...files])
     const execute = await executing(serving.url)
     const failed = (status: string) => ({ details: [{ tool_error_info: { tool_error_code: status } }] })
-    expect(await execute('ada')).toMatchObject(failed('503'))
+    expect(await execute('ada')).toMatchObject(failed('broken_503'))
 
     put('scenes/broken.yaml', SCENARIO(418))
     expect((await serving.logged(/^info/)).at(-1)).toBe(`info reloaded the scenarios: ${scenario}`)
-    expect(await execute('ada')).toMatchObject(failed('418'))
+    expect(await execute('ada')).toMatchObject(failed('broken_418'))
     await serving.stop()
   })
 

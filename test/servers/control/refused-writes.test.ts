@@ -75,7 +75,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   account_event: { path: '/accounts/{account}/disconnect' },
   create_connection: { body: { key_id: 'mail-eu', provider_key: 'mail' } },
-  delete_connection: { path: '/connections/bare' },
+  delete_connection: { path: '/connections/{connection}' },
   connection_event: { path: '/connections/mail/disable' },
   list_scenarios: { works: true },
   clear_scenarios: {},
@@ -177,6 +177,9 @@ async function withRefusingDiskAnd(receiver: string, work: (mock: RefusingMock) 
       await call('put', '/connectors/pad', pad)
       await call('post', '/seed', seed)
       await call('post', '/environments', { name: 'other', seed: { accounts: [grace] } })
+      const made = (await call('post', '/connections', { key_id: 'mail-us', provider_key: 'mail' })).body as {
+        id: string
+      }
       const types = ['connected_account.deleted', 'connected_account.updated']
       await call('put', '/webhooks/app', { url: receiver, secret: 'whsec_c2VjcmV0', types })
       const { event } = (await call('post', '/webhook-events', { type: types[0] })).body as { event: string }
@@ -198,6 +201,7 @@ async function withRefusingDiskAnd(receiver: string, work: (mock: RefusingMock) 
       const ids = {
         account: tables['accounts']?.[0]?.id ?? '',
         link: links[0]?.id ?? '',
+        connection: made.connection.id,
         request: String(failed.headers['x-request-id']),
         event,
       }

@@ -1,5 +1,7 @@
 import { request } from 'node:http'
 import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { parse } from 'yaml'
 import { describe, expect, it, vi } from 'vitest'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
@@ -287,6 +289,11 @@ describe('hostile requests to an MCP server', () => {
       const [bySession, byAccess] = [await listen({ ...mock, token }), await listen(mock)]
       await mock.call('POST', '/_mock/reset')
       expect(await bySession.text()).toContain('acknowledged')
+      await mock.call(
+        'PUT',
+        '/_mock/connectors/mail',
+        parse(await readFile('seeds/connectors/mail.yaml', 'utf8')) as object,
+      )
       const reader = byAccess.body!.pipeThrough(new TextDecoderStream()).getReader()
       let heard = ''
       while (!heard.includes('list_changed')) heard += (await reader.read()).value ?? ''

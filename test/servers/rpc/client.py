@@ -76,7 +76,7 @@ assert refused(accounts.CreateAccount, create).code() == grpc.StatusCode.ALREADY
 tool = refused(tools.ExecuteTool, execution("eve@blocked.example"))
 assert tool.code() == grpc.StatusCode.INTERNAL
 details = dict(tool.trailing_metadata())["grpc-status-details-bin"]
-assert b"TOOL_ERROR" in details and b"422" in details, details
+assert b"TOOL_ERROR" in details and b"recipient_blocked" in details, details
 accounts.DeleteAccount(tools_pb2.Locator(id=account.id), metadata=metadata)
 assert refused(accounts.GetDetails, tools_pb2.Locator(id=account.id)).code() == grpc.StatusCode.NOT_FOUND
 try:

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../model/domain/json.ts'
+import { isJsonObject, type JsonObject } from '../../../model/domain/json.ts'
 import { must, same } from '../answer.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount, OwnContext } from '../context.ts'
@@ -111,7 +111,10 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
     context.control()
     const { connector, tool } = await context.catalog.nullableTool()
     const credentials = credentialsOf(connector.kind, context.resources.name('cred'))
-    const account = await context.account({ connector: connector.name, ...storing(credentials) })
+    // Whichever scopes the tool needs: those of an account that were never said are all.
+    const { oauth_token: token } = credentials
+    const stored = isJsonObject(token) ? { oauth_token: { ...token, scopes: [] } } : credentials
+    const account = await context.account({ connector: connector.name, ...storing(stored) })
     const input = Object.fromEntries(tool.nullable.map((name) => [name, null]))
     ;(await context.execute(account, tool, input)).is(200)
   },
