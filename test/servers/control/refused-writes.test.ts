@@ -178,7 +178,7 @@ async function withRefusingDiskAnd(receiver: string, work: (mock: RefusingMock) 
       await call('post', '/seed', seed)
       await call('post', '/environments', { name: 'other', seed: { accounts: [grace] } })
       const made = (await call('post', '/connections', { key_id: 'mail-us', provider_key: 'mail' })).body as {
-        id: string
+        connection: { id: string }
       }
       const types = ['connected_account.deleted', 'connected_account.updated']
       await call('put', '/webhooks/app', { url: receiver, secret: 'whsec_c2VjcmV0', types })
