@@ -16,7 +16,7 @@ export function once<T>(load: () => Promise<T>): Once<T> {
   return get
 }
 
-interface Once<T> {
+export interface Once<T> {
   (): Promise<T>
   /** What it has resolved to, for code that does not wait. */
   loaded?: T
