@@ -111,8 +111,8 @@ export async function schemaProblems(
     const unsupported = patterns.flatMap(({ source, path: at, isKey }): Problem[] => {
       const reason = engine?.unsupported(source)
       if (reason === undefined) return []
-      const found = `${problemValue(source)}, which cannot run in linear time: ${reason}`
-      return [{ path: [...path, ...at], found, allowed: `a pattern with ${LINEAR_PATTERN}`, atKey: isKey }]
+      const mistake = `${problemValue(source)}, which cannot run in linear time: ${reason}`
+      return [{ path: [...path, ...at], found: mistake, allowed: `a pattern with ${LINEAR_PATTERN}`, atKey: isKey }]
     })
     if (unsupported.length > 0) problems.push(...unsupported)
     else problems.push(...(await problemsOfSchema(value, path, engine && { regExp: engine.regExp })))
@@ -153,8 +153,8 @@ async function problemsOfSchema(exact: JsonObject, path: Path, code: Options['co
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     const reason = error instanceof RangeError ? 'it refers to itself without end' : message
-    const found = `a schema that does not compile (${reason})`
-    return [{ path, found, allowed: 'a JSON Schema 2020-12 that stands alone' }]
+    const mistake = `a schema that does not compile (${reason})`
+    return [{ path, found: mistake, allowed: 'a JSON Schema 2020-12 that stands alone' }]
   }
 }
 

@@ -135,7 +135,7 @@ async function fileNamed(name: string, seeds: readonly string[]): Promise<string
   for (const seed of seeds) {
     const file = join(seed, 'scenarios', `${name}.yaml`)
     const isThere = await stat(file).then(
-      (found) => found.isFile(),
+      (stats) => stats.isFile(),
       () => false,
     )
     if (isThere) return file

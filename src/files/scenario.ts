@@ -128,8 +128,8 @@ const conditions = withRule(
   (when, report) => {
     const [one, ...more] = COUNTERS.filter((key) => when[key] !== undefined)
     for (const key of more) {
-      const found = `set together with ${String(one)}`
-      report([key], { found, allowed: `one of ${COUNTERS.join(', ')}`, atKey: true })
+      const mistake = `set together with ${String(one)}`
+      report([key], { found: mistake, allowed: `one of ${COUNTERS.join(', ')}`, atKey: true })
     }
     if (when.times !== undefined && when.after === undefined) {
       const allowed = 'times together with after (for the first so many: first)'
@@ -160,8 +160,8 @@ const faultSchemas = Object.fromEntries(
 const faultItem = withRule(strict(strict(faultSchemas).partial().shape), (item, report, wrong) => {
   const kinds = Object.keys(item)
   if (kinds.length === 1 || (kinds.length === 0 && wrong.size > 0)) return
-  const found = kinds.length === 0 ? 'without a fault' : kinds.join(' and ')
-  report([], { found, allowed: 'one fault in each item of do' })
+  const mistake = kinds.length === 0 ? 'without a fault' : kinds.join(' and ')
+  report([], { found: mistake, allowed: 'one fault in each item of do' })
 })
 
 const rule = withRule(
@@ -266,12 +266,12 @@ function refuseUnmatchable({ operation, mcp, tool, connector, account, path }: P
     mcp !== undefined &&
     (mcp === 'tools/call' ? (operation ?? 'execute_tool') !== 'execute_tool' : (operation ?? tool))
   ) {
-    const found = `set to ${mcp} together with ${operation === undefined ? 'a tool' : `the operation ${operation}`}`
-    report(['mcp'], { found, allowed: 'tools/call for execute_tool and its tools, or mcp alone', atKey: true })
+    const mistake = `set to ${mcp} together with ${operation === undefined ? 'a tool' : `the operation ${operation}`}`
+    report(['mcp'], { found: mistake, allowed: 'tools/call for execute_tool and its tools, or mcp alone', atKey: true })
   }
   if (tool !== undefined && operation !== undefined && operation !== 'execute_tool') {
-    const found = `set together with the operation ${operation}, which executes no tool`
-    report(['tool'], { found, allowed: 'the operation execute_tool, or none', atKey: true })
+    const mistake = `set together with the operation ${operation}, which executes no tool`
+    report(['tool'], { found: mistake, allowed: 'the operation execute_tool, or none', atKey: true })
   }
   if (typeof path === 'string' && (!/^[/*]/.test(path) || path.includes('?')))
     report(['path'], { allowed: 'a path that begins with / or *, without a query' })
@@ -302,8 +302,11 @@ function refuseUnreachable(rules: readonly ParsedRule[], report: Report): void {
     if (!ending[index]) continue
     const earlier = rules.slice(0, index).find((each, at) => ending[at] && takesAll(each, later))
     if (!earlier) continue
-    const found = `one that can never fire, because the rule ${JSON.stringify(earlier.name)} before it ends every request that it matches`
-    report(['rules', index], { found, allowed: 'a rule that matches other requests, or a when of the earlier rule' })
+    const mistake = `one that can never fire, because the rule ${JSON.stringify(earlier.name)} before it ends every request that it matches`
+    report(['rules', index], {
+      found: mistake,
+      allowed: 'a rule that matches other requests, or a when of the earlier rule',
+    })
   }
 }
 
@@ -333,9 +336,9 @@ function refuseContradictions(faults: readonly WrittenFault[], report: Report): 
     ...(unanswered ? deliveries : deliveries.slice(1)).map((each) => ({ each, other })),
   ]
   for (const { each, other: before } of refused) {
-    const found = `set together with ${before?.kind ?? ''}`
+    const mistake = `set together with ${before?.kind ?? ''}`
     const allowed = `at most one of ${kindsOf('answer', 'connection')}, and with an answer at most one of ${kindsOf('delivery')}`
-    report([...each.path, each.kind], { found, allowed, atKey: true })
+    report([...each.path, each.kind], { found: mistake, allowed, atKey: true })
   }
 }
 

@@ -307,8 +307,8 @@ class ConnectorCache {
   readonly #ofRow = new WeakMap<object, { template: Connector | undefined; connector: Connector | undefined }>()
 
   find(model: Model, keyId: string): Connector | undefined {
-    const named = this.#named(model, keyId)
-    if (named) return named
+    const ofConnection = this.#named(model, keyId)
+    if (ofConnection) return ofConnection
     const connection = connectionWithKey(model, keyId)
     const bare = connection && this.#of(connection, undefined, () => connectorOfConnection(connection))
     return bare && (this.#ofProvider(model, connection.provider_key) ?? bare)

@@ -27,7 +27,7 @@ const none =
     return run()
   }
 const one =
-  (operand: string, run: (given: string) => Promise<void>): CommandAction =>
+  (operand: string, run: (operandValue: string) => Promise<void>): CommandAction =>
   (operands, what) =>
     run(oneOperand(what, operand, operands))
 
@@ -35,8 +35,8 @@ export const links = actionCommand('links', (session) => {
   const { call, print, printTable, values, operands } = session
   const decide =
     (decision: 'approve' | 'deny', done: string): CommandAction =>
-    async (named, what) => {
-      const { id, connector, identifier } = await chosenLink(session, what, named)
+    async (operands, what) => {
+      const { id, connector, identifier } = await chosenLink(session, what, operands)
       const body = { decision, as: values.as, scopes: values.scopes?.split(',').map((scope) => scope.trim()) }
       const answer = await call('POST /links/{id}/complete', { path: { id }, body })
       const next = `A browser would go to ${answer.redirect_url}`
@@ -57,7 +57,7 @@ export const links = actionCommand('links', (session) => {
         { title: 'LINK', below: true, cell: ({ link }) => link },
       ])
     }),
-    open: async (named, what) => openLink(session, await chosenLink(session, what, named)),
+    open: async (operands, what) => openLink(session, await chosenLink(session, what, operands)),
     approve: decide('approve', 'approved'),
     deny: decide('deny', 'denied'),
   }
@@ -86,15 +86,15 @@ async function chosenLink(
 ): Promise<LinkView> {
   if (more.length > 0) throw new UsageError(`${what} takes one LINK.`)
   const { links: open } = await call('GET /links')
-  const found = open.filter((each) => wanted === undefined || [each.id, each.link, each.identifier].includes(wanted))
-  const [link] = found
+  const matches = open.filter((each) => wanted === undefined || [each.id, each.link, each.identifier].includes(wanted))
+  const [link] = matches
   if (!link) {
     const which = wanted === undefined ? 'no magic link' : `no magic link ${wanted}`
     throw new RefusedError(`${which} can be followed in environment ${values.environment}`)
   }
-  if (found.length > 1) {
-    const known = found.map(({ id, connector, identifier }) => `\n  ${id}  ${connector} ${identifier}`).join('')
-    throw new RefusedError(`${plural(found.length, 'magic link')} can be followed; name one of them:${known}`)
+  if (matches.length > 1) {
+    const choices = matches.map(({ id, connector, identifier }) => `\n  ${id}  ${connector} ${identifier}`).join('')
+    throw new RefusedError(`${plural(matches.length, 'magic link')} can be followed; name one of them:${choices}`)
   }
   return link
 }
@@ -116,10 +116,10 @@ export const accounts = actionCommand('accounts', (session) => {
 async function listAccounts({ call, printTable, values }: ControlSession<'accounts'>): Promise<void> {
   const answer = await call('GET /accounts', { query: { query: values.query, limit: values.limit } })
   const { now } = await call('GET /clock')
-  const { accounts: found, total_size: total } = answer
+  const { accounts: listed, total_size: total } = answer
   const empty = values.query === undefined ? 'there is no account' : 'no account matches'
-  const more = `\n${found.length} of ${plural(total, 'account')}; --limit N shows more, --query TEXT selects`
-  printTable({ answer, rows: found, empty, after: found.length < total ? more : '' }, [
+  const more = `\n${listed.length} of ${plural(total, 'account')}; --limit N shows more, --query TEXT selects`
+  printTable({ answer, rows: listed, empty, after: listed.length < total ? more : '' }, [
     { title: 'CONNECTOR', wraps: true, cell: ({ connector }) => connector },
     { title: 'IDENTIFIER', wraps: true, cell: ({ identifier }) => identifier },
     { title: 'STATUS', cell: ({ status }) => status, style: ({ status }) => STATUS_STYLES[status] },
@@ -158,9 +158,9 @@ export const scenario = actionCommand('scenario', (session) => {
   const { call, print, values, operands } = session
   if (values.request !== undefined && operands[0] !== 'from') throw new UsageError('--request goes with scenario from.')
   return {
-    list: async (named, what) =>
-      named.length === 0 ? listScenarios(session) : showScenario(session, oneOperand(what, 'NAME', named)),
-    from: async (named) => (await import('./scenario-from.ts')).scenarioFrom(session, named),
+    list: async (operands, what) =>
+      operands.length === 0 ? listScenarios(session) : showScenario(session, oneOperand(what, 'NAME', operands)),
+    from: async (operands) => (await import('./scenario-from.ts')).scenarioFrom(session, operands),
     start: one('NAME', async (name) => {
       if (isScenarioPath(name)) {
         throw new UsageError(
@@ -194,15 +194,15 @@ async function listScenarios({ call, printTable }: ControlSession<'scenario'>): 
 
 async function showScenario({ call, printTable }: ControlSession<'scenario'>, name: string): Promise<void> {
   const { scenarios: all } = await call('GET /scenarios')
-  const found = all.find((each) => each.name === name)
-  if (!found) {
+  const scenario = all.find((each) => each.name === name)
+  if (!scenario) {
     const names = all.map((each) => each.name)
     throw new RefusedError(
       `there is no scenario ${quote(name)}${didYouMean(name, names)}; ${thereAre(names, 'none is defined')}`,
     )
   }
-  const before = `${found.name} (${stateOf(found)})${described(found)}\n\n`
-  printTable({ answer: found, rows: found.rules, before }, [
+  const before = `${scenario.name} (${stateOf(scenario)})${described(scenario)}\n\n`
+  printTable({ answer: scenario, rows: scenario.rules, before }, [
     { title: 'RULE', wraps: true, cell: (rule) => rule.name },
     { title: 'AT', cell: ({ at }) => at },
     { title: 'MATCHED', cell: ({ matched }) => String(matched) },
@@ -266,21 +266,21 @@ export const webhooks = actionCommand('webhooks', ({ call, print, printTable }) 
         },
       ])
     }),
-    send: async ([given = '', account, ...more]) => {
-      if (given === '' || more.length > 0)
+    send: async ([eventType = '', account, ...more]) => {
+      if (eventType === '' || more.length > 0)
         throw new UsageError('webhooks send takes one TYPE, and may take one ACCOUNT.')
-      const type = (given.includes('.') ? given : `connected_account.${given}`) as SentEvent['type']
+      const type = (eventType.includes('.') ? eventType : `connected_account.${eventType}`) as SentEvent['type']
       show(await call('POST /webhook-events', { body: { type, ...(account !== undefined && { account }) } }))
     },
     resend: one('EVENT', async (id) => show(await call('POST /webhook-events/{id}/resend', { path: { id } }))),
   }
 })
 
-export const reset: Run<'reset'> = async (given, context) => {
-  const { call, print, values } = controlSession(given, context)
+export const reset: Run<'reset'> = async (args, context) => {
+  const { call, print, values } = controlSession(args, context)
   const { seed: path, environment } = values
-  const sent = path === undefined ? {} : { body: { seed: await seedAt(path) } }
-  const answer = await withProgress(context, `Resetting ${environment}`, () => call('POST /reset', sent))
+  const request = path === undefined ? {} : { body: { seed: await seedAt(path) } }
+  const answer = await withProgress(context, `Resetting ${environment}`, () => call('POST /reset', request))
   const now = path === undefined ? 'back at its seed' : `at the seed ${path}, and every later reset goes back to it`
   print(answer, () => `environment ${environment} is ${now}`)
 }

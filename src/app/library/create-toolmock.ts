@@ -87,8 +87,8 @@ export async function createToolmock(options: ToolmockOptions = {}): Promise<Too
 export async function connect(url?: string, options: ConnectOptions = {}): Promise<Toolmock> {
   checkOptions('connect', options, CONNECT_RULES)
   if (url !== undefined) return toolmockOf(await readConnection(url, options))
-  const [given] = Object.entries(options).find(([, value]) => value !== undefined) ?? []
-  if (given !== undefined) throw invalidArgument(`connect: ${given} is about a server that runs; give its URL first`)
+  const [option] = Object.entries(options).find(([, value]) => value !== undefined) ?? []
+  if (option !== undefined) throw invalidArgument(`connect: ${option} is about a server that runs; give its URL first`)
   return createToolmock()
 }
 
@@ -119,11 +119,11 @@ export async function runningServer(
   const names = scenarioNames(options)
   const read = names.length === 0 ? undefined : await readScenarios(names)
   const defaults = Object.entries({ clock, freeze, idSeed, scenarios: read }).filter(([, value]) => value !== undefined)
-  const known = await readConnection(
+  const parts = await readConnection(
     address,
     adminToken === undefined ? connectOptions : { adminToken, ...connectOptions },
   )
-  return { ...known, defaults: Object.fromEntries(defaults) }
+  return { ...parts, defaults: Object.fromEntries(defaults) }
 }
 
 function scenarioNames({ scenario, with: parameters, scenarios = [] }: ToolmockOptions): string[] {
@@ -132,20 +132,20 @@ function scenarioNames({ scenario, with: parameters, scenarios = [] }: ToolmockO
 }
 
 function refuseServerOptions(options: object, isUnderRun: boolean): void {
-  const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
-  if (given.length === 0) return
+  const names = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  if (names.length === 0) return
   const flagOf = (name: string) =>
     isUnderRun ? (RULES as Readonly<Record<string, OptionRule>>)[name]?.flag : undefined
-  const flags = given.flatMap((name) => flagOf(name) ?? [])
-  const rest = given.filter((name) => flagOf(name) === undefined)
+  const flags = names.flatMap((name) => flagOf(name) ?? [])
+  const rest = names.filter((name) => flagOf(name) === undefined)
   const advice = [
     ...(flags.length > 0 ? [`give toolmock run ${flags.join(' ')} instead`] : []),
     ...(rest.length > 0 ? [`leave ${rest.join(' and ')} out`] : []),
   ]
-  const what = given.length === 1 ? 'is an option' : 'are options'
+  const what = names.length === 1 ? 'is an option' : 'are options'
   const where = isUnderRun ? 'toolmock run' : '`url`'
   throw invalidArgument(
-    `createToolmock: ${given.join(' and ')} ${what} of a server of its own, and the server of ${where} is used here: ${advice.join(', ')}`,
+    `createToolmock: ${names.join(' and ')} ${what} of a server of its own, and the server of ${where} is used here: ${advice.join(', ')}`,
   )
 }
 
@@ -250,10 +250,10 @@ function appOptions(options: ToolmockOptions): AppOptions {
     url: _url,
     ...same
   } = options
-  const named = scenarioNames(options)
+  const allScenarios = scenarioNames(options)
   return {
     ...same,
-    scenarios: named.length === 0 ? undefined : named,
+    scenarios: allScenarios.length === 0 ? undefined : allScenarios,
     clock: clock === undefined ? undefined : new Date(clock).toISOString(),
     baseUrl: options.baseUrl?.replace(/\/+$/, ''),
     journalCapacity: journalSize,

@@ -6,9 +6,9 @@ import { hasPattern } from './text-pattern.ts'
 export function valueAt(value: JsonValue | undefined, dottedPath: string): JsonValue | undefined {
   // Nearly every path is one name, and splitting it takes longer than the rest.
   if (!dottedPath.includes('.')) return ownValue(value, dottedPath)
-  let found = value
-  for (const part of dottedPath.split('.')) found = ownValue(found, part)
-  return found
+  let inner = value
+  for (const part of dottedPath.split('.')) inner = ownValue(inner, part)
+  return inner
 }
 
 /** The member of an object or a list; undefined where there is none of its own: keys come from users. */
@@ -45,15 +45,15 @@ export function isMatcher(wanted: unknown): wanted is { equals: JsonValue } | { 
  * Whether a value is what a match asks for: strings by glob, matchers as they say, everything else by equality; `*` is any value
  * that is there.
  */
-export function matchesValue(wanted: JsonValue, found: JsonValue | undefined): boolean {
-  if (found === undefined) return false
+export function matchesValue(wanted: JsonValue, actual: JsonValue | undefined): boolean {
+  if (actual === undefined) return false
   if (wanted === '*') return true
   if (isMatcher(wanted)) {
-    if ('equals' in wanted) return equalValues(wanted.equals, found)
-    return typeof found === 'string' && hasPattern(wanted as { matches: string }, found)
+    if ('equals' in wanted) return equalValues(wanted.equals, actual)
+    return typeof actual === 'string' && hasPattern(wanted as { matches: string }, actual)
   }
-  if (typeof wanted === 'string') return typeof found === 'string' && matchesGlob(wanted, found)
-  return equalValues(wanted, found)
+  if (typeof wanted === 'string') return typeof actual === 'string' && matchesGlob(wanted, actual)
+  return equalValues(wanted, actual)
 }
 
 /** Whether a value has, at each of these dotted paths, what a match asks for. */
@@ -91,8 +91,8 @@ export function matchedText(
   match: object,
   wanted: string,
 ): string {
-  const found = `${plural(matched, 'request matches', 'requests match')} ${jsonText(match)}; wanted: ${wanted}`
-  return since === undefined ? found : `${found}; the journal lacks requests before ${since}, so it cannot tell`
+  const summary = `${plural(matched, 'request matches', 'requests match')} ${jsonText(match)}; wanted: ${wanted}`
+  return since === undefined ? summary : `${summary}; the journal lacks requests before ${since}, so it cannot tell`
 }
 
 /**
@@ -135,9 +135,9 @@ export function matchesGlob(pattern: string, text: string): boolean {
   const end = text.length - last.length
   let at = first.length
   for (const run of runs.slice(1, -1)) {
-    const found = indexOfText(text, run, at)
-    if (found === -1 || found + run.length > end) return false
-    at = found + run.length
+    const position = indexOfText(text, run, at)
+    if (position === -1 || position + run.length > end) return false
+    at = position + run.length
   }
   return true
 }

@@ -301,8 +301,12 @@ export const connectorDocument = strict({
     }),
     ({ refresh_token = 'rotate', reuse_interval }, report) => {
       if (reuse_interval === undefined || refresh_token === 'rotate') return
-      const found = `set together with refresh_token: ${refresh_token}`
-      report(['reuse_interval'], { found, allowed: 'reuse_interval together with refresh_token: rotate', atKey: true })
+      const mistake = `set together with refresh_token: ${refresh_token}`
+      report(['reuse_interval'], {
+        found: mistake,
+        allowed: 'reuse_interval together with refresh_token: rotate',
+        atKey: true,
+      })
     },
   )
     .optional()

@@ -44,13 +44,13 @@ export function withRule<Schema extends z.ZodType<object>>(
   const check = z.superRefine<z.output<Schema>>((value, context) => {
     const wrong = new Set<unknown>(context.issues.map(({ path = [] }) => path[0]))
     const valid = Object.entries(value).filter(([key, item]) => item !== undefined && !wrong.has(key))
-    const seen = Array.isArray(value) ? value : Object.fromEntries(valid)
+    const validPart = Array.isArray(value) ? value : Object.fromEntries(valid)
     const report: Report = (path, { allowed, ...params }) => {
       if (Array.isArray(value) || path.length === 0 || !wrong.has(path[0])) {
         context.addIssue({ code: 'custom', path: [...path], message: allowed, params })
       }
     }
-    rule(seen as Partial<z.output<Schema>>, report, wrong)
+    rule(validPart as Partial<z.output<Schema>>, report, wrong)
   })
   // Without `when`, zod runs a check only where nothing else is wrong.
   const isList = schema instanceof z.ZodArray
@@ -192,8 +192,10 @@ export const duration = readBy(parseDuration, DURATION_FORMS).meta({
 export function waitUpTo(most: number) {
   const longest = `${most / 60_000}m`
   const read = (value: string | number): number | undefined => {
-    const found = typeof value === 'number' ? value : /[a-zA-Z]/.test(value) ? parseDuration(value) : undefined
-    return found !== undefined && found >= 0 && found <= most ? Math.round(found) : undefined
+    const milliseconds = typeof value === 'number' ? value : /[a-zA-Z]/.test(value) ? parseDuration(value) : undefined
+    return milliseconds !== undefined && milliseconds >= 0 && milliseconds <= most
+      ? Math.round(milliseconds)
+      : undefined
   }
   const allowed = `milliseconds as a number, or a duration with its unit such as 250ms or 2s, of at most ${longest}`
   return readBy(read, allowed).meta({

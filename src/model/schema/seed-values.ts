@@ -105,8 +105,8 @@ function checkSecrets(
   wrong: ReadonlySet<unknown>,
 ): void {
   if ((secret === undefined) !== (secrets === undefined) || wrong.has('secret') || wrong.has('secrets')) return
-  const found = secret === undefined ? 'without secret and secrets' : 'with both secret and secrets'
-  report([], { found, allowed: 'exactly one of secret and secrets' })
+  const mistake = secret === undefined ? 'without secret and secrets' : 'with both secret and secrets'
+  report([], { found: mistake, allowed: 'exactly one of secret and secrets' })
 }
 
 export const webhookSchema = withRule(strict(webhookTarget), checkSecrets)

@@ -87,13 +87,13 @@ export const accountHandlers = {
     const { key_id, provider_key } = body
     if (environment.connector(key_id) ?? connectionOf(environment, key_id))
       throw new ControlError('CONNECTION_EXISTS', `there is a connection ${quote(key_id)} already`)
-    const known = [...environment.connectors.keys()]
+    const connectorNames = [...environment.connectors.keys()]
     const connection = environment.model.transact(() => {
       const row = putConnection(environment, present(body))
       if (environment.connector(key_id)?.connector !== key_id) return row
       const problem = {
         found: quote(provider_key),
-        allowed: `a connector that there is (${listed(provider_key, known)})`,
+        allowed: `a connector that there is (${listed(provider_key, connectorNames)})`,
       }
       throw invalidInput('INVALID_BODY', [{ path: ['provider_key'], ...problem }])
     })

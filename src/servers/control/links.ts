@@ -48,13 +48,13 @@ export const linkHandlers = {
   /** A link belongs to one environment; a call that names another one is refused. */
   complete_link: async (call) => {
     const { services, request, query, body, path, trace } = call
-    const found = services.registry.byMagicLink.get(path.id)
-    const named = query.environment !== undefined
-    if (!found || (named && found.environment !== call.environment)) {
+    const place = services.registry.byMagicLink.get(path.id)
+    const isNamed = query.environment !== undefined
+    if (!place || (isNamed && place.environment !== call.environment)) {
       throw new ControlError('LINK_NOT_FOUND', `there is no magic link ${quote(path.id)} in this environment`)
     }
-    const { environment, link } = found
-    if (!named) applyDueEvents(environment, trace)
+    const { environment, link } = place
+    if (!isNamed) applyDueEvents(environment, trace)
     checkScopes(environment, link, body)
     const readGuard = new ReadGuard(environment)
     trace.account = environment.model.tables.accounts.get(link.account_id)
