@@ -58,9 +58,9 @@ export function adoptConnectionType(environment: Environment, { connector, autho
 }
 
 /**
- * Gives the accounts at all connections of a connector the connector's authorization type (G39). Credentials of another type no longer fit: they
- * are revoked and dropped, its links and what waits for verification end, and the account is as after a create without
- * credentials. Only inside a transaction.
+ * Gives the accounts at all connections of a connector the connector's authorization type (G39). Credentials of another
+ * type no longer fit: they are revoked and dropped, its links and what waits for verification end, and the account is as
+ * after a create without credentials. Only inside a transaction.
  */
 export function adoptConnectorType(
   environment: Environment,

@@ -1,4 +1,4 @@
-/** What a request got wrong (violation), or says in vain (warning): made once, when its journal entry ends (design: one request, one story). */
+/** What a request got wrong (violation), or says in vain (warning): made once, when its journal entry ends. */
 export interface Finding {
   /** A violation breaks the contract and fails the verdict; a warning fails nothing unless `--fail-on` says so. */
   readonly kind: 'violation' | 'warning'
