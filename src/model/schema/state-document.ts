@@ -4,7 +4,7 @@ import { strict, text } from './parts.ts'
 import { clockState, ids, sections, settings, tables } from './tables.ts'
 
 /*
- * The state file (design 1.4). `PUT /_mock/state` checks what it is sent with this schema, `spec/schemas/state.schema.json` is
+ * The state file. `PUT /_mock/state` checks what it is sent with this schema, `spec/schemas/state.schema.json` is
  * generated from it, and it says what is wrong with a row of the state file.
  */
 

@@ -19,7 +19,7 @@ export interface StateContent {
   environments: Record<string, StoredImage>
 }
 
-/** The state file (design 1.4). */
+/** The state file. */
 export interface StateImage extends StateContent {
   /** Random. A log that names another state does not belong to this file. */
   state_id: string
