@@ -25,7 +25,7 @@ export { union, type z } from 'zod'
 
 /** An object that refuses keys it does not know and names the ones it does. */
 export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
-  const allowed = Object.keys(shape).join(', ')
+  const allowed = Object.keys(shape).join(', ') || 'no keys'
   return z.strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? allowed : undefined) })
 }
 
@@ -111,11 +111,14 @@ function checkPatterns(value: unknown, report: Report, path: Path = []): void {
 /** Values and matchers of a JSON body. */
 export const jsonMatch = withRule(jsonObject, (body, report) => checkPatterns(body, report))
 
-const matcher = accepted<Exclude<TextMatch, string>>(
-  (value) =>
-    isMatcher(value) && ('equals' in value ? typeof value.equals === 'string' : isLinearPattern(value.matches)),
-  `a text, { equals: TEXT }, or { matches: PATTERN } with ${PATTERN}`,
-).meta({
+const textMatcher = accepted<Exclude<TextMatch, string>>(
+  (value) => isMatcher(value) && Object.values(value).every((each) => typeof each === 'string'),
+  'a text, { equals: TEXT } or { matches: PATTERN }',
+)
+
+const matcher = withRule(textMatcher, (value, report) => {
+  if ('matches' in value && !isLinearPattern(value.matches)) report(['matches'], { allowed: PATTERN })
+}).meta({
   type: 'object',
   properties: {
     equals: { type: 'string', description: 'The text itself, in which * is no glob.' },
