@@ -173,7 +173,7 @@ describe('the state file', () => {
     [
       '"value":2',
       '"value":1',
-      /counters` is account_sequence 1; allowed: account_sequence of at least 2, the sequence of the last account/,
+      /counters` is account_sequence 1; allowed: account_sequence of at least 2, the sequence of the last row of accounts/,
     ],
     ['"frozen_at":"2026', '"frozen_at":"26', /clock\.frozen_at` is a text; allowed: an instant/],
   ])('is refused when a row has %s as %s', (sound, broken, message) =>

@@ -2,6 +2,7 @@ import { accountName } from '../../model/domain/account.ts'
 import type { Path, Problem } from '../../model/schema/problems.ts'
 import { ACCOUNT_SEQUENCE, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from '../model/model.ts'
 import type { StateContent } from '../model/state-image.ts'
+import { counterOf } from '../collections.ts'
 
 /* Rows that are valid each by itself, and contradict one another. A start and `PUT /_mock/state` refuse them. */
 
@@ -29,7 +30,6 @@ export function contradictions({ environments }: StateContent): Problem[] {
 export function contradictionsOf(tables: TableRows, path: Path): Problem[] {
   const problems: Problem[] = []
   for (const name of TABLE_NAMES) findRepeated(tables[name], 'id', [...path, name], problems)
-  findRepeated(tables.accounts, 'sequence', [...path, 'accounts'], problems)
   const names = new Set<string>()
   for (const [at, account] of tables.accounts.entries()) {
     const { size } = names
@@ -37,12 +37,36 @@ export function contradictionsOf(tables: TableRows, path: Path): Problem[] {
     const allowed = 'each identifier once at a connector in a scope'
     problems.push({ path: [...path, 'accounts', at, 'identifier'], found: REPEATED, allowed })
   }
-  const counted = tables.counters.find(({ id }) => id === ACCOUNT_SEQUENCE)?.value ?? 0
-  const last = tables.accounts.reduce((highest, { sequence }) => Math.max(highest, sequence), 0)
-  // A new account must not get the place of one that exists.
-  if (last > counted) {
-    const allowed = `${ACCOUNT_SEQUENCE} of at least ${last}, the sequence of the last account`
-    problems.push({ path: [...path, 'counters'], found: `${ACCOUNT_SEQUENCE} ${counted}`, allowed })
+  return [
+    ...problems,
+    ...orderProblems(tables, 'accounts', () => ACCOUNT_SEQUENCE, path),
+    ...orderProblems(tables, 'collection_items', counterOf, path),
+  ]
+}
+
+/** Rows in the order of their creation: no two have one place, and a new row does not get that of one that exists. */
+function orderProblems<Name extends 'accounts' | 'collection_items'>(
+  tables: TableRows,
+  name: Name,
+  counterFor: (row: Rows[Name]) => string,
+  path: Path,
+): Problem[] {
+  const problems: Problem[] = []
+  const counters = new Map(tables.counters.map(({ id, value }) => [id, value]))
+  const places = new Set<string>()
+  const lasts = new Map<string, number>()
+  for (const [at, row] of tables[name].entries()) {
+    const counter = counterFor(row)
+    const { size } = places
+    if (places.add(`${row.sequence} ${counter}`).size === size)
+      problems.push({ path: [...path, name, at, 'sequence'], found: REPEATED, allowed: 'each sequence once' })
+    lasts.set(counter, Math.max(lasts.get(counter) ?? 0, row.sequence))
+  }
+  for (const [counter, last] of lasts) {
+    const counted = counters.get(counter) ?? 0
+    if (last <= counted) continue
+    const allowed = `${counter} of at least ${last}, the sequence of the last row of ${name}`
+    problems.push({ path: [...path, 'counters'], found: `${counter} ${counted}`, allowed })
   }
   return problems
 }

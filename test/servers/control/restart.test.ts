@@ -315,6 +315,21 @@ describe('a change that the control API accepted', () => {
         { method: 'put', path: '/state', body: { row: { table: 'accounts', field: 'sequence', value: LAST } } },
       ],
     ],
+    [
+      'two items at one place in creation order',
+      [
+        { method: 'put', path: '/connectors/pad', body: padOf({}) },
+        { method: 'put', path: '/clock', body: {} },
+        { method: 'put', path: '/state', body: { row: { table: 'collection_items', field: 'sequence', value: 1 } } },
+      ],
+    ],
+    [
+      'an item at the place of the next one',
+      [
+        { method: 'put', path: '/connectors/pad', body: padOf({}) },
+        { method: 'put', path: '/state', body: { row: { table: 'collection_items', field: 'sequence', value: 2 } } },
+      ],
+    ],
     ['a position of ids at its end', [{ method: 'put', path: '/state', body: { ids: { seed: 7, position: LAST } } }]],
     [
       'an item that would contain itself',
