@@ -3,6 +3,7 @@ import {
   collectionNamed,
   type CollectionItem,
   type CollectionPlace,
+  counterOf,
   itemId,
   itemKey,
   placeId,
@@ -10,11 +11,6 @@ import {
 import type { CollectionOwner } from '../model/domain/connector.ts'
 import type { JsonObject } from '../model/domain/json.ts'
 import { accountsOf, type Environment } from './environment.ts'
-
-/** The counter of a collection's items. It exists once the collection has got the items that it begins with. */
-export function counterOf(place: CollectionPlace): string {
-  return `collection ${placeId(place)}`
-}
 
 /** The counters of a rate limit: when its time began, and the calls since. */
 export function rateCountersOf({ connector, account_id }: Omit<CollectionPlace, 'collection'>): [string, string] {

@@ -26,6 +26,11 @@ export function placeId({ connector, collection, account_id }: CollectionPlace):
   return `${connector}/${collection}/${account}`
 }
 
+/** The counter of a collection's items. It exists once the collection has got the items that it begins with. */
+export function counterOf(place: CollectionPlace): string {
+  return `collection ${placeId(place)}`
+}
+
 const UNENCODED = /^\w*$/
 
 export function itemId(place: CollectionPlace, key: string): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { foldCase } from '../../model/domain/fold-case.ts'
 import {
+  counterOf,
   collectionNamed,
   type Collection,
   type CollectionItem,
@@ -33,7 +34,7 @@ import {
 import { quote, shorten } from '../../model/domain/text.ts'
 import { equalValues } from '../../model/domain/value-match.ts'
 import type { Environment } from '../../state/environment.ts'
-import { counterOf, nextSequence, putItem } from '../../state/collections.ts'
+import { nextSequence, putItem } from '../../state/collections.ts'
 import {
   type ItemPage,
   type ItemPosition,

@@ -1,8 +1,8 @@
 import { accountName } from '../../model/domain/account.ts'
+import { counterOf } from '../../model/domain/collection.ts'
 import type { Path, Problem } from '../../model/schema/problems.ts'
 import { ACCOUNT_SEQUENCE, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from '../model/model.ts'
 import type { StateContent } from '../model/state-image.ts'
-import { counterOf } from '../collections.ts'
 
 /* Rows that are valid each by itself, and contradict one another. A start and `PUT /_mock/state` refuse them. */
 
