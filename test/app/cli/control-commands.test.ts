@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Receiver, SECRET } from '../../service/webhooks/receiver.ts'
+import { freePort } from '../../support/free-port.ts'
 import { type Serving, ToolmockProgram } from './toolmock-process.ts'
 
 const toolmock = ToolmockProgram.forThisFile()
@@ -499,11 +500,7 @@ const COMMANDS = [
 
 describe('without a server', () => {
   it.each(COMMANDS)('%s %s reports that no server listens there, what to do, and ends with 2', async (...args) => {
-    const taken = createServer().listen(0, '127.0.0.1')
-    await once(taken, 'listening')
-    const url = `http://127.0.0.1:${(taken.address() as AddressInfo).port}`
-    taken.close()
-    await once(taken, 'close')
+    const url = `http://127.0.0.1:${await freePort()}`
     expect(await toolmock.run([...args, '--url', url])).toEqual({
       code: 2,
       stdout: '',

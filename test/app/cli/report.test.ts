@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { contractReportSchema, coverageReportSchema } from '../../journal/verdict/report-schemas.ts'
 import { readXml } from '../../journal/verdict/xml.ts'
+import { freePort } from '../../support/free-port.ts'
 import { type Serving, ToolmockProgram } from './toolmock-process.ts'
 
 const toolmock = ToolmockProgram.forThisFile()
@@ -166,10 +167,9 @@ describe('toolmock report names the reason when', () => {
   }
 
   it('no server listens there', async () => {
-    const serving = await toolmock.start(['--in-memory'])
-    await serving.stop()
-    expect(await stderrOf(['--url', serving.url])).toBe(
-      `toolmock: ${serving.url} is not served. Start a server with \`npx toolmock start\`, or name one: --url URL or TOOLMOCK_URL.\n`,
+    const url = `http://127.0.0.1:${await freePort()}`
+    expect(await stderrOf(['--url', url])).toBe(
+      `toolmock: ${url} is not served. Start a server with \`npx toolmock start\`, or name one: --url URL or TOOLMOCK_URL.\n`,
     )
   })
 

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
+import { freePort } from '../../support/free-port.ts'
 import { describeWith } from '../../support/machine.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
@@ -260,8 +261,8 @@ describe('--host beyond loopback', () => {
 
 describe('toolmock healthcheck', () => {
   it('ends with 0 while the server of its variables answers, else with 1', async () => {
-    const serving = await toolmock.start(['--in-memory'], { TOOLMOCK_HOST: '0.0.0.0' })
-    const variables = { TOOLMOCK_HOST: '0.0.0.0', TOOLMOCK_PORT: new URL(serving.url).port }
+    const variables = { TOOLMOCK_HOST: '0.0.0.0', TOOLMOCK_PORT: `${await freePort()}` }
+    const serving = await toolmock.start(['--in-memory'], variables)
     expect(await toolmock.run(['healthcheck'], variables)).toMatchObject({ code: 0, stderr: '' })
     expect(await toolmock.run(['healthcheck'], { TOOLMOCK_URL: serving.url })).toMatchObject({ code: 0 })
     await serving.stop()

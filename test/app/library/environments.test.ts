@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { connect, createToolmock } from '../../../src/index.ts'
+import { freePort } from '../../support/free-port.ts'
 import { clientOf, MESSAGE, TOKENS } from './client.ts'
 import { rejection, ACCESSES, withMock } from './with-mock.ts'
 
@@ -97,7 +98,7 @@ describe('connect', () => {
   })
 
   it('reports what is wrong with the address, the environment or the admin token', async () => {
-    const gone = await createToolmock()
+    const gone = await createToolmock({ port: await freePort() })
     await gone.close()
     expect(await rejection(connect(gone.url))).toMatchObject({
       code: 'UNREACHABLE',
