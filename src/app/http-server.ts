@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { refuseExpectation } from '../servers/http/refusal.ts'
 import { type FastExpress, limitsOf, servingOf } from '../servers/http/server.ts'
 import type { ServiceParts } from '../servers/http/services.ts'
-import { answerUnreadable } from '../servers/http/unreadable-request.ts'
+import { respondToUnreadable } from '../servers/http/unreadable-request.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
 import type { AppOptions } from './options.ts'
 
@@ -21,7 +21,7 @@ export async function createHttpServer(
   const hasRpc = options.descriptors !== undefined && options.descriptors.length > 0
   const protocols = hasRpc && { ALPNProtocols: ['h2', 'http/1.1'] }
   const server = await createFastServer(listener, limits, tls && { ...tls, ...protocols })
-  server.on('clientError', answerUnreadable(services))
+  server.on('clientError', respondToUnreadable(services))
   server.on('checkExpectation', refuseExpectation(services))
   // Loaded only where there are descriptors: without them nothing of HTTP/2 is there.
   const http2 = hasRpc ? (await import('../servers/rpc/one-port.ts')).serveHttp2(server, limits) : undefined

@@ -29,11 +29,11 @@ export async function openapiConnector(
   },
 ): Promise<OpenapiConnector> {
   const { connectorFromOpenapi } = await import('../files/openapi/connector-from-openapi.ts')
-  const { createAnswerGenerator } = await import('../model/contract/prism-validator.ts')
+  const { createResponseGenerator } = await import('../model/contract/prism-validator.ts')
   const { parseOpenapiText } = await import('../files/openapi/parse-document.ts')
   const { documentText } = await import('../files/document-text.ts')
   const { parseConnector } = await import('../files/read.ts')
-  const makeValue = await createAnswerGenerator()
+  const makeValue = await createResponseGenerator()
   const base = file.split(/[/\\]/).at(-1) ?? file
   const fileName = base.replace(/\.[^.]*$/, '')
   const fromOpenapi = connectorFromOpenapi(parseOpenapiText(text), { name, fileName, only, makeValue, progress })

@@ -53,7 +53,7 @@ function directRoute(services: AppServices): DirectRoute {
     replyTo(services, request, response, {
       kind: 'third_party',
       ids: 'pages',
-      handle: async (call) => (await handle(request, response, call)) ?? { answer: undefined },
+      handle: async (call) => (await handle(request, response, call)) ?? { wireResponse: undefined },
     })
 }
 

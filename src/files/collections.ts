@@ -1,5 +1,5 @@
 import { type Step, STEP_ACTIONS, type StepAction } from '../model/domain/collection.ts'
-import type { ResponderAnswer } from '../model/domain/connector.ts'
+import type { CannedResponse } from '../model/domain/connector.ts'
 import { isBlank, isJsonObject, type JsonObject, type JsonValue, objectAt, own, present } from '../model/domain/json.ts'
 import { Hints, listed } from '../model/domain/suggestion.ts'
 import type { ParsedCollection, ParsedStep } from '../model/schema/collections.ts'
@@ -15,7 +15,7 @@ export function toStep(document: ParsedStep): Step {
     delete: removed,
     refuse,
     as: _as,
-    otherwise: answer,
+    otherwise: response,
     page: paging,
     ...rest
   } = document
@@ -26,12 +26,12 @@ export function toStep(document: ParsedStep): Step {
     ...present(rest),
     ...(paging && { page: present(paging) }),
     ...(refuse && { when: refuse }),
-    ...(answer && { otherwise: present(answer) }),
+    ...(response && { otherwise: present(response) }),
   }
 }
 
 /** What a responder answers that does not say it. */
-export function answerAfter(step: Step | undefined): Pick<ResponderAnswer, 'status'> & { body: JsonValue } {
+export function responseAfter(step: Step | undefined): Pick<CannedResponse, 'status'> & { body: JsonValue } {
   if (!step || step.as === '') return { status: 204, body: null }
   const result = `{{${step.as}}}`
   if (step.action === 'list') return { status: 200, body: { [step.as]: result, next: '{{page.next}}' } }

@@ -61,7 +61,7 @@ export class References {
       if (fields && !fields.includes(field)) return unknown(field, fields, `fields of ${root}`)
       if (root === 'input') return this.#inputProblems(path, text, parts.slice(1))
       if (inner === undefined) return []
-      if (root === 'response' && field === 'body') return this.#answerProblems(path, text, inner)
+      if (root === 'response' && field === 'body') return this.#responseProblems(path, text, inner)
       const captured = root === 'request' && field === 'params' ? capturesOf(this.document, path) : undefined
       if (!captured || captured.includes(inner)) return []
       return unknown(inner, captured, 'parts that the path of the responder captures')
@@ -81,9 +81,9 @@ export class References {
     return [{ path, found: `${mistake}${this.#hints.didYouMean(name, inputNames)}`, allowed }]
   }
 
-  #answerProblems(path: Path, text: string, field: string): Problem[] {
+  #responseProblems(path: Path, text: string, field: string): Problem[] {
     const call = valueAtPath(this.document, [...path.slice(0, 2), 'call'])
-    const answering = isJsonObject(call) && this.#isAnsweredHere ? this.#answersOf(call) : []
+    const answering = isJsonObject(call) && this.#isAnsweredHere ? this.#respondersFor(call) : []
     const fieldNames = answering.length > 0 ? this.#fieldsOf.of(answering, answeredFields) : undefined
     if (!fieldNames || fieldNames.has(field)) return []
     const mistake = `${problemValue(text)} with the field ${field}, which no answer to the call has${this.#hints.didYouMean(field, fieldNames)}`
@@ -99,7 +99,7 @@ export class References {
     if (!this.#isAnsweredHere || this.#responders.length === 0) return []
     const names = [...new Set(this.#responders.map(responderName))]
     return valuesAt(this.document, ['tools', '*', 'call']).flatMap(({ path, value: call }): Problem[] => {
-      if (!isJsonObject(call) || this.#answersOf(call).length > 0) return []
+      if (!isJsonObject(call) || this.#respondersFor(call).length > 0) return []
       const name = callName(call)
       const mistake = `${problemValue(name)}, which no responder answers${this.#hints.didYouMean(name, names)}`
       const allowed = `a call that a responder answers (${listed(name, names, this.#hints)})`
@@ -111,7 +111,7 @@ export class References {
   unreachedResponders(): Problem[] {
     const calls = valuesAt(this.document, ['tools', '*', 'call']).map(({ value }) => value)
     const asked = calls.filter(isJsonObject)
-    const reached = new Set(asked.flatMap((call) => this.#answersOf(call)))
+    const reached = new Set(asked.flatMap((call) => this.#respondersFor(call)))
     const names = asked.map(callName)
     return this.#responders.flatMap((responder): Problem[] => {
       if (asked.length === 0 || reached.has(responder)) return []
@@ -128,7 +128,7 @@ export class References {
   }
 
   /** The responders that answer a call for some input. */
-  #answersOf(call: JsonObject): readonly ResponderPlace[] {
+  #respondersFor(call: JsonObject): readonly ResponderPlace[] {
     return this.#answering.of(call, () => {
       const path = own(call, 'path')
       const isOpen = typeof path !== 'string' || path.includes('{{#')
@@ -239,9 +239,9 @@ function answeredFields(responders: readonly ResponderPlace[]): ReadonlySet<stri
   const fieldNames = new Set<string>()
   for (const { value } of responders) {
     const sequence = own(value, 'sequence')
-    for (const answer of Array.isArray(sequence) ? sequence : [own(value, 'respond') ?? {}]) {
-      if (!isJsonObject(answer) || Number(own(answer, 'status') ?? 200) >= 400) continue
-      const body = own(answer, 'body')
+    for (const response of Array.isArray(sequence) ? sequence : [own(value, 'respond') ?? {}]) {
+      if (!isJsonObject(response) || Number(own(response, 'status') ?? 200) >= 400) continue
+      const body = own(response, 'body')
       if (body === undefined && own(value, 'steps') === undefined) continue
       if (!isJsonObject(body)) return undefined
       for (const field of Object.keys(body)) fieldNames.add(field)

@@ -4,7 +4,7 @@ import type {
   CredentialField,
   RateLimit,
   Responder,
-  ResponderAnswer,
+  CannedResponse,
   ResponderMatch,
   Tool,
 } from '../model/domain/connector.ts'
@@ -18,15 +18,15 @@ import { present } from '../model/domain/json.ts'
 import { dottedPaths } from '../model/domain/value-match.ts'
 import {
   connectorDocument,
-  type ParsedAnswer,
+  type ParsedResponse,
   type ParsedConnector,
   type ParsedResponder,
 } from '../model/schema/connector.ts'
 import { type Report, withRule } from '../model/schema/parts.ts'
-import { answerAfter, checkCollections, toStep } from './collections.ts'
+import { responseAfter, checkCollections, toStep } from './collections.ts'
 
-function toRateLimit({ otherwise: answer, ...rest }: NonNullable<ParsedConnector['rate_limit']>): RateLimit {
-  return { ...rest, ...(answer && { otherwise: present(answer) }) }
+function toRateLimit({ otherwise: response, ...rest }: NonNullable<ParsedConnector['rate_limit']>): RateLimit {
+  return { ...rest, ...(response && { otherwise: present(response) }) }
 }
 
 /** A connector file (`spec/schemas/connector.schema.json`): one fake third-party application. */
@@ -117,16 +117,16 @@ export function toResponder(document: ParsedResponder): Responder {
   if (document.steps) {
     const steps = document.steps.map(toStep)
     const { status, headers = {}, body } = document.respond ?? {}
-    const usual = answerAfter(steps.findLast(({ action }) => action !== 'refuse'))
-    const answer = { status: status ?? usual.status, headers, body: body === undefined ? usual.body : body }
-    return { on, steps, answers: [answer], after_last: 'repeat' }
+    const usual = responseAfter(steps.findLast(({ action }) => action !== 'refuse'))
+    const response = { status: status ?? usual.status, headers, body: body === undefined ? usual.body : body }
+    return { on, steps, answers: [response], after_last: 'repeat' }
   }
-  const answers = document.sequence ?? (document.respond ? [document.respond] : [])
+  const responses = document.sequence ?? (document.respond ? [document.respond] : [])
   const per = document.per === 'account' && { per: document.per }
-  return { on, answers: answers.map(toAnswer), ...per, after_last: document.after_last ?? 'repeat' }
+  return { on, answers: responses.map(toResponse), ...per, after_last: document.after_last ?? 'repeat' }
 }
 
-function toAnswer({ status = 200, headers, body = null }: ParsedAnswer): ResponderAnswer {
+function toResponse({ status = 200, headers, body = null }: ParsedResponse): CannedResponse {
   return { status, headers, body }
 }
 

@@ -73,7 +73,7 @@ export class Barrier {
   async #releaseInTurn(waiting: readonly Waiter[]): Promise<void> {
     for (const { pauses, response, trace, go } of waiting) {
       const answering = pauses.start(this.#terms.within, response)
-      trace.onAnswer(answering.end)
+      trace.onResponse(answering.end)
       go()
       await answering.over
     }

@@ -2,8 +2,8 @@ import { jsonText } from '../model/domain/json.ts'
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
 import { encodeText } from '../platform/body-text.ts'
-import type { EncodedAnswer } from '../model/domain/encoded-answer.ts'
-import type { AnsweredRequest, FaultConnection, InjectedAnswer, MatchedFault } from './faults/fault.ts'
+import type { EncodedResponse } from '../model/domain/encoded-response.ts'
+import type { AnsweredRequest, FaultConnection, InjectedResponse, MatchedFault } from './faults/fault.ts'
 
 /**
  * What faults do before anything is carried out, one after the other. At `consent` there is no connection that they could end.
@@ -26,25 +26,28 @@ export async function actBefore(
 }
 
 /** The injected answer; undefined when the plain one is to be given. */
-export function injectedAnswer(faults: readonly MatchedFault[], request: AnsweredRequest): InjectedAnswer | undefined {
-  for (const { fault, params } of faults) if (fault.phase === 'answer') return fault.answer(request, params)
+export function injectedResponse(
+  faults: readonly MatchedFault[],
+  request: AnsweredRequest,
+): InjectedResponse | undefined {
+  for (const { fault, params } of faults) if (fault.phase === 'answer') return fault.response(request, params)
   return undefined
 }
 
 /** How a fault sends the answer; undefined when it is sent as it is. */
 export function deliveryOf(
   faults: readonly MatchedFault[],
-): ((connection: FaultConnection, answer: EncodedAnswer) => Promise<void>) | undefined {
+): ((connection: FaultConnection, response: EncodedResponse) => Promise<void>) | undefined {
   for (const { fault, params } of faults) {
     if (fault.phase !== 'delivery') continue
-    return async (connection, answer) => {
-      if (!isOver(connection.response)) await fault.deliver(connection, answer, params)
+    return async (connection, response) => {
+      if (!isOver(connection.response)) await fault.deliver(connection, response, params)
     }
   }
   return undefined
 }
 
-export function encoded({ status, headers, body }: InjectedAnswer): EncodedAnswer {
+export function encoded({ status, headers, body }: InjectedResponse): EncodedResponse {
   if (body === undefined) return { status, headers, body: '' }
   const [type, text] = typeof body === 'string' ? ['text/plain', body] : ['application/json', jsonText(body)]
   const ownType = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
@@ -55,7 +58,7 @@ export function encoded({ status, headers, body }: InjectedAnswer): EncodedAnswe
 /** Sends the head of an answer, unless it is the rest of one that has begun. */
 export function writeHead(
   response: ServerResponse,
-  { status, headers, namesNoLength }: EncodedAnswer,
+  { status, headers, namesNoLength }: EncodedResponse,
   length: number,
 ): void {
   if (!response.headersSent)
@@ -63,9 +66,9 @@ export function writeHead(
 }
 
 /** Resolves once the answer is sent, or its client has gone. */
-export async function sendWhole(response: ServerResponse, answer: EncodedAnswer): Promise<void> {
-  const body = Buffer.from(answer.body)
-  writeHead(response, answer, body.length)
+export async function sendWhole(response: ServerResponse, wireResponse: EncodedResponse): Promise<void> {
+  const body = Buffer.from(wireResponse.body)
+  writeHead(response, wireResponse, body.length)
   // Behind a text, node would write the headers in UTF-8 too.
   response.end(body)
   await finished(response).catch(() => undefined)

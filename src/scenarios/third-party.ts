@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http'
 import type { Account } from '../model/domain/account.ts'
 import { decodeBody } from '../platform/body-text.ts'
 import type { Connector } from '../model/domain/connector.ts'
-import type { EncodedAnswer } from '../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../model/domain/encoded-response.ts'
 import { fieldValues, isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../model/domain/json.ts'
 import { RequestTrace } from '../model/domain/request-trace.ts'
 import { percentDecoded } from '../model/domain/text.ts'
 import type { Environment } from '../state/environment.ts'
-import { actBefore, deliveryOf, encoded, injectedAnswer } from './delivery.ts'
+import { actBefore, deliveryOf, encoded, injectedResponse } from './delivery.ts'
 import type { Pauses } from './pauses.ts'
 import type { EnvironmentScenarios, ScenarioRegistry } from './environment-scenarios.ts'
 import type { ScenarioRequest } from './rule-matching.ts'
@@ -33,14 +33,14 @@ export interface ThirdPartyRequest {
 
 /** The answer of a third party, and how a fault sends it. */
 export interface ThirdPartyReply {
-  readonly answer: EncodedAnswer
-  readonly deliver?: ((answer: EncodedAnswer) => Promise<void>) | undefined
+  readonly wireResponse: EncodedResponse
+  readonly deliver?: ((response: EncodedResponse) => Promise<void>) | undefined
 }
 
 /** The reply in place of the plain answer, with or without asking for it; undefined once a fault has ended the connection. */
 export type ThirdPartyFault = (
   response: ServerResponse,
-  plain: () => Promise<EncodedAnswer>,
+  plain: () => Promise<EncodedResponse>,
 ) => Promise<ThirdPartyReply | undefined>
 
 interface Context {
@@ -61,10 +61,10 @@ export function thirdPartyInterceptor({ scenarios: registry, pauses }: Context) 
     return async (response, plain) => {
       const connection = { response, pauses, random: () => scenarios.random(), trace: request.trace }
       if (await actBefore(fired.faults, connection)) return undefined
-      const injected = injectedAnswer(fired.faults, { ...NOT_AT_SERVICE, at: request.at })
-      const answer = injected ? encoded(injected) : await plain()
+      const injected = injectedResponse(fired.faults, { ...NOT_AT_SERVICE, at: request.at })
+      const wireResponse = injected ? encoded(injected) : await plain()
       const deliver = deliveryOf(fired.faults)
-      return { answer, deliver: deliver && ((whole) => deliver(connection, whole)) }
+      return { wireResponse, deliver: deliver && ((whole) => deliver(connection, whole)) }
     }
   }
 }
@@ -135,10 +135,10 @@ export async function consentFault(
   const fired = scenarios.match({ at: 'consent', ...request })
   if (!fired) return {}
   await actBefore(fired.faults, { pauses, trace, random: () => scenarios.random() })
-  const answer = injectedAnswer(fired.faults, { ...NOT_AT_SERVICE, at: 'consent' })
+  const response = injectedResponse(fired.faults, { ...NOT_AT_SERVICE, at: 'consent' })
   const grants = fired.faults.flatMap(({ fault, params }) => (fault.phase === 'consent' ? [fault.scopes(params)] : []))
-  if (!answer || !isJsonObject(answer.body)) return { scopes: grants.at(-1) }
-  const { error, error_description } = answer.body
+  if (!response || !isJsonObject(response.body)) return { scopes: grants.at(-1) }
+  const { error, error_description } = response.body
   return { error: { error: textOr(error, 'server_error'), error_description: textOr(error_description, '') } }
 }
 

@@ -83,9 +83,9 @@ export function adoptConnectorType(
     const credentials = mergeCredentials({}, {}, type, account.identifier)
     const bare = { ...withoutPending(account), authorization_type: type, credentials }
     const isObtained = source === 'service' && !lacksDatabaseUser(credentials, connector)
-    const answer = isObtained ? thirdParty.issue(connector, bare) : undefined
-    const live = answer?.granted ? issued(bare, answer.credentials, answer.lifetime_ms, now) : { credentials }
-    const event = answer?.granted || source === 'none' ? 'type_changed_ready' : 'type_changed'
+    const response = isObtained ? thirdParty.issue(connector, bare) : undefined
+    const live = response?.granted ? issued(bare, response.credentials, response.lifetime_ms, now) : { credentials }
+    const event = response?.granted || source === 'none' ? 'type_changed_ready' : 'type_changed'
     environment.model.tables.accounts.put(trace.moved(updated(account, withLive(bare, live), at), event, at))
   }
   if (changed.size > 0) endLinks(environment, changed, at)

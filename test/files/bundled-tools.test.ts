@@ -5,7 +5,7 @@ import type { Account } from '../../src/model/domain/account.ts'
 import { TRAITS } from '../../src/model/domain/authorization-type.ts'
 import type { Connector, Tool } from '../../src/model/domain/connector.ts'
 import type { JsonObject } from '../../src/model/domain/json.ts'
-import type { ThirdParty, ToolAnswer } from '../../src/model/domain/ports.ts'
+import type { ThirdParty, ToolResponse } from '../../src/model/domain/ports.ts'
 import { applySeed } from '../support/apply-seed.ts'
 import { startThirdParties, type ThirdParties } from '../../src/service/third-party/client.ts'
 import { testEnvironment } from '../support/environment.ts'
@@ -49,7 +49,7 @@ describe('a bundled tool, called at its third party over HTTP with the account o
     },
   )
 
-  async function call(connector: Connector, tool: Tool, input: JsonObject): Promise<ToolAnswer> {
+  async function call(connector: Connector, tool: Tool, input: JsonObject): Promise<ToolResponse> {
     const [account] = environment.model.accountIndex.named(connector.connector, 'ada@example.com')
     return thirdParty.call(connector, tool, await withToken(connector, account!), input)
   }

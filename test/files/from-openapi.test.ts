@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { openapiConnector } from '../../src/app/openapi-connector.ts'
-import { createAnswerGenerator, createPrismValidator } from '../../src/model/contract/prism-validator.ts'
+import { createResponseGenerator, createPrismValidator } from '../../src/model/contract/prism-validator.ts'
 import type { Operation } from '../../src/model/contract/shapes.ts'
 import { connectorFromOpenapi } from '../../src/files/openapi/connector-from-openapi.ts'
 import { parseOpenapiText } from '../../src/files/openapi/parse-document.ts'
@@ -10,7 +10,7 @@ import { validateFiles } from '../../src/files/validate.ts'
 import type { Connector } from '../../src/model/domain/connector.ts'
 import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
 import { emptyBundle } from '../../src/model/domain/seed.ts'
-import type { ThirdParty, ToolAnswer } from '../../src/model/domain/ports.ts'
+import type { ThirdParty, ToolResponse } from '../../src/model/domain/ports.ts'
 import { applySeed } from '../support/apply-seed.ts'
 import { startThirdParties, type ThirdParties } from '../../src/service/third-party/client.ts'
 import { testEnvironment } from '../support/environment.ts'
@@ -51,7 +51,7 @@ async function withCalls(connector: Connector, work: (call: Call) => Promise<voi
     await parties.close()
   }
 }
-type Call = (name: string, input: JsonObject) => Promise<ToolAnswer>
+type Call = (name: string, input: JsonObject) => Promise<ToolResponse>
 
 /** The schema of the required fields only: a generated value of an optional page token would be refused. */
 function onlyRequired(schema: JsonObject): JsonObject {
@@ -62,7 +62,7 @@ function onlyRequired(schema: JsonObject): JsonObject {
   return { ...schema, properties: Object.fromEntries(needed) }
 }
 
-function dataOf(answer: ToolAnswer): JsonObject {
+function dataOf(answer: ToolResponse): JsonObject {
   if (answer.kind !== 'result') throw new Error(JSON.stringify(answer))
   return answer.data
 }
@@ -103,7 +103,7 @@ describe('a connector out of an OpenAPI document', () => {
   it('gives tools that can all be called, and answers that Prism finds valid by the document', async () => {
     const { text } = await made(LIBRARY, undefined, 'library.yaml')
     const connector = await connectorOf(text)
-    const makeValue = await createAnswerGenerator()
+    const makeValue = await createResponseGenerator()
     const prism = await createPrismValidator(parseOpenapiText(LIBRARY) as JsonObject)
     const statuses: [string, number][] = [
       ['listBooks', 200],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { checkResponse } from '../../src/model/contract/contract.ts'
-import { errorBody } from '../../src/servers/http/answer.ts'
+import { errorBody } from '../../src/servers/http/wire-response.ts'
 import { ROUTES } from '../../src/model/contract/route.ts'
-import { injectedAnswer } from '../../src/scenarios/delivery.ts'
+import { injectedResponse } from '../../src/scenarios/delivery.ts'
 import { respond } from '../../src/scenarios/faults/respond.ts'
 import { errorCode, withScenarios } from './scenario-mock.ts'
 
@@ -14,7 +14,7 @@ describe('the default answer of respond at service', () => {
   it.each(errors)('%s %i is what the spec declares', (operation, status) => {
     const params = { status, headers: {} }
     const asked = { at: 'service', operation, executionId: () => 'exec_1', accountId: () => 'ca_1' } as const
-    const answer = injectedAnswer([{ kind: 'respond', fault: respond, params }], asked)
+    const answer = injectedResponse([{ kind: 'respond', fault: respond, params }], asked)
     const body = answer?.error ? errorBody(answer.error, 'req_1') : answer?.body
     expect(checkResponse(operation, status, body)).toEqual([])
   })

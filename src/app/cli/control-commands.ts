@@ -38,9 +38,9 @@ export const links = actionCommand('links', (session) => {
     async (operands, what) => {
       const { id, connector, identifier } = await chosenLink(session, what, operands)
       const body = { decision, as: values.as, scopes: values.scopes?.split(',').map((scope) => scope.trim()) }
-      const answer = await call('POST /links/{id}/complete', { path: { id }, body })
-      const next = `A browser would go to ${answer.redirect_url}`
-      print(answer, () => `${done} the link of ${identifier} at ${connector}. ${next}`)
+      const response = await call('POST /links/{id}/complete', { path: { id }, body })
+      const next = `A browser would go to ${response.redirect_url}`
+      print(response, () => `${done} the link of ${identifier} at ${connector}. ${next}`)
     }
   if (values.as !== undefined && operands[0] !== 'approve' && operands[0] !== 'deny') {
     throw new UsageError('--as goes with links approve and links deny.')
@@ -49,8 +49,8 @@ export const links = actionCommand('links', (session) => {
     throw new UsageError('--scopes goes with links approve.')
   return {
     list: none(async () => {
-      const [answer, { now }] = [await call('GET /links'), await call('GET /clock')]
-      printTable({ answer, rows: answer.links, empty: 'no magic link can be followed' }, [
+      const [response, { now }] = [await call('GET /links'), await call('GET /clock')]
+      printTable({ response, rows: response.links, empty: 'no magic link can be followed' }, [
         { title: 'CONNECTOR', cell: ({ connector }) => connector },
         { title: 'IDENTIFIER', wraps: true, cell: ({ identifier }) => identifier },
         { title: 'EXPIRES', cell: ({ expiry }) => fromNow(expiry, now) },
@@ -103,9 +103,9 @@ export const accounts = actionCommand('accounts', (session) => {
   const { call, print } = session
   const apply = (event: (typeof EVENT_COMMANDS)[number]): CommandAction =>
     one('ACCOUNT', async (wanted) => {
-      const answer = await call('POST /accounts/{id}/{event}', { path: { id: wanted, event } })
-      const { id, connector, identifier, status } = answer.account
-      print(answer, () => `${event}: account ${id} of ${identifier} at ${connector} is ${status}`)
+      const response = await call('POST /accounts/{id}/{event}', { path: { id: wanted, event } })
+      const { id, connector, identifier, status } = response.account
+      print(response, () => `${event}: account ${id} of ${identifier} at ${connector} is ${status}`)
     })
   return {
     list: none(() => listAccounts(session)),
@@ -114,12 +114,12 @@ export const accounts = actionCommand('accounts', (session) => {
 })
 
 async function listAccounts({ call, printTable, values }: ControlSession<'accounts'>): Promise<void> {
-  const answer = await call('GET /accounts', { query: { query: values.query, limit: values.limit } })
+  const response = await call('GET /accounts', { query: { query: values.query, limit: values.limit } })
   const { now } = await call('GET /clock')
-  const { accounts: listed, total_size: total } = answer
+  const { accounts: listed, total_size: total } = response
   const empty = values.query === undefined ? 'there is no account' : 'no account matches'
   const more = `\n${listed.length} of ${plural(total, 'account')}; --limit N shows more, --query TEXT selects`
-  printTable({ answer, rows: listed, empty, after: listed.length < total ? more : '' }, [
+  printTable({ response, rows: listed, empty, after: listed.length < total ? more : '' }, [
     { title: 'CONNECTOR', wraps: true, cell: ({ connector }) => connector },
     { title: 'IDENTIFIER', wraps: true, cell: ({ identifier }) => identifier },
     { title: 'STATUS', cell: ({ status }) => status, style: ({ status }) => STATUS_STYLES[status] },
@@ -135,8 +135,8 @@ function tokenExpiry({ token_expires_at }: AccountView, now: string): string {
 }
 
 export const clock = actionCommand('clock', ({ call, print }) => {
-  const show = (answer: ClockView): void => {
-    print(answer, () => `${answer.now}, ${answer.frozen ? 'frozen' : 'running'}`)
+  const show = (response: ClockView): void => {
+    print(response, () => `${response.now}, ${response.frozen ? 'frozen' : 'running'}`)
   }
   const put = async (body: { frozen: boolean } | { advance: string } | { now: string }): Promise<void> =>
     show(await call('PUT /clock', { body }))
@@ -167,20 +167,20 @@ export const scenario = actionCommand('scenario', (session) => {
           `scenario start takes the name of a scenario, and ${name} is a file: PUT /_mock/scenarios/{name} brings one to a running server, start --scenario FILE to a new one.`,
         )
       }
-      const answer = await call('POST /scenarios/{name}/start', { path: { name } })
-      print(answer, () => `${answer.scenario.name} is running${described(answer.scenario)}`)
+      const response = await call('POST /scenarios/{name}/start', { path: { name } })
+      print(response, () => `${response.scenario.name} is running${described(response.scenario)}`)
     }),
     stop: one('NAME', async (name) => {
-      const answer = await call('POST /scenarios/{name}/stop', { path: { name } })
-      const times = plural(hitsOf(answer.scenario), 'time')
-      print(answer, () => `${answer.scenario.name} is stopped; its rules fired ${times}`)
+      const response = await call('POST /scenarios/{name}/stop', { path: { name } })
+      const times = plural(hitsOf(response.scenario), 'time')
+      print(response, () => `${response.scenario.name} is stopped; its rules fired ${times}`)
     }),
   }
 })
 
 async function listScenarios({ call, printTable }: ControlSession<'scenario'>): Promise<void> {
-  const answer = await call('GET /scenarios')
-  printTable({ answer, rows: answer.scenarios }, [
+  const response = await call('GET /scenarios')
+  printTable({ response, rows: response.scenarios }, [
     { title: 'NAME', cell: ({ name }) => name },
     {
       title: 'STATE',
@@ -202,7 +202,7 @@ async function showScenario({ call, printTable }: ControlSession<'scenario'>, na
     )
   }
   const before = `${scenario.name} (${stateOf(scenario)})${described(scenario)}\n\n`
-  printTable({ answer: scenario, rows: scenario.rules, before }, [
+  printTable({ response: scenario, rows: scenario.rules, before }, [
     { title: 'RULE', wraps: true, cell: (rule) => rule.name },
     { title: 'AT', cell: ({ at }) => at },
     { title: 'MATCHED', cell: ({ matched }) => String(matched) },
@@ -228,34 +228,34 @@ function hitsOf({ rules }: ScenarioView): number {
 
 export const snapshotCommand = actionCommand('snapshot', ({ call, print, printTable }) => ({
   list: none(async () => {
-    const answer = await call('GET /snapshots')
-    printTable({ answer, rows: answer.snapshots, empty: 'there is no snapshot' }, [
+    const response = await call('GET /snapshots')
+    printTable({ response, rows: response.snapshots, empty: 'there is no snapshot' }, [
       { title: 'NAME', cell: ({ name }) => name },
       { title: 'TAKEN AT', cell: ({ taken_at }) => taken_at },
     ])
   }),
   save: one('NAME', async (name) => {
-    const answer = await call('PUT /snapshots/{name}', { path: { name } })
-    print(answer, () => `saved snapshot ${answer.name} as of ${answer.taken_at}`)
+    const response = await call('PUT /snapshots/{name}', { path: { name } })
+    print(response, () => `saved snapshot ${response.name} as of ${response.taken_at}`)
   }),
   restore: one('NAME', async (name) => {
-    const answer = await call('POST /snapshots/{name}/restore', { path: { name } })
-    print(answer, () => `restored snapshot ${name}: model, settings and clock are as they were saved`)
+    const response = await call('POST /snapshots/{name}/restore', { path: { name } })
+    print(response, () => `restored snapshot ${name}: model, settings and clock are as they were saved`)
   }),
   delete: one('NAME', async (name) => {
-    const answer = await call('DELETE /snapshots/{name}', { path: { name } })
-    print(answer, () => `deleted snapshot ${name}`)
+    const response = await call('DELETE /snapshots/{name}', { path: { name } })
+    print(response, () => `deleted snapshot ${name}`)
   }),
 }))
 
 export const webhooks = actionCommand('webhooks', ({ call, print, printTable }) => {
-  const show = (answer: SentEvent): void =>
-    print(answer, () => `${answer.event} (${answer.type}) is sent to ${answer.webhooks.join(', ')}`)
+  const show = (response: SentEvent): void =>
+    print(response, () => `${response.event} (${response.type}) is sent to ${response.webhooks.join(', ')}`)
   return {
     list: none(async () => {
-      const [answer, { now }] = [await call('GET /webhooks'), await call('GET /clock')]
+      const [response, { now }] = [await call('GET /webhooks'), await call('GET /clock')]
       const empty = 'there is no webhook (PUT /_mock/webhooks/{name}, or webhooks in a seed)'
-      printTable({ answer, rows: answer.webhooks, empty }, [
+      printTable({ response, rows: response.webhooks, empty }, [
         { title: 'NAME', cell: ({ name }) => name },
         { title: 'URL', wraps: true, cell: ({ url }) => url },
         { title: 'EVENTS', cell: ({ types }) => String(types.length) },
@@ -280,9 +280,9 @@ export const reset: Run<'reset'> = async (args, context) => {
   const { call, print, values } = controlSession(args, context)
   const { seed: path, environment } = values
   const request = path === undefined ? {} : { body: { seed: await seedAt(path) } }
-  const answer = await withProgress(context, `Resetting ${environment}`, () => call('POST /reset', request))
+  const response = await withProgress(context, `Resetting ${environment}`, () => call('POST /reset', request))
   const now = path === undefined ? 'back at its seed' : `at the seed ${path}, and every later reset goes back to it`
-  print(answer, () => `environment ${environment} is ${now}`)
+  print(response, () => `environment ${environment} is ${now}`)
 }
 
 async function seedAt(path: string): Promise<JsonObject> {

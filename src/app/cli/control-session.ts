@@ -10,7 +10,7 @@ import type { Arguments } from './arguments.ts'
 import type { CommandContext, Run } from './command.ts'
 import { hint, RefusedError, UsageError } from './failure.ts'
 import type { ControlCommandName } from './command-table.ts'
-import { adminHeaders, adminTokenText, notAnswered, serverOf } from './running-server.ts'
+import { adminHeaders, adminTokenText, notResponding, serverOf } from './running-server.ts'
 import { type Column, tableText } from './table.ts'
 
 const TIMEOUT_MS = 30_000
@@ -22,13 +22,13 @@ export interface ControlSession<Name extends ControlCommandName> extends Command
   /** Each new entry of the request journal, until the server ends the stream. It is open once this resolves. */
   readonly events: () => Promise<AsyncIterable<JournalEntry>>
   /** As JSON the whole answer. */
-  readonly print: (answer: unknown, text: () => string) => void
+  readonly print: (response: unknown, text: () => string) => void
   /** The same with rows under their titles, between other texts, or with a sentence where there are none. */
   readonly printTable: <Row>(table: PrintedTable<Row>, columns: readonly Column<Row>[]) => void
 }
 
 interface PrintedTable<Row> {
-  readonly answer: unknown
+  readonly response: unknown
   readonly rows: readonly Row[]
   readonly empty?: string
   readonly before?: string
@@ -51,17 +51,17 @@ export function controlSession<Name extends ControlCommandName>(
     const path = `/_mock/events?environment=${encodeURIComponent(environment.toWellFormed())}`
     const client = new HttpClient(server.url, { ca: server.ca })
     const stream = await client.open({ method: 'GET', path, headers: adminHeaders(server) }).catch((error: unknown) => {
-      throw notAnswered(server.url, error)
+      throw notResponding(server.url, error)
     })
     return entriesOf(stream)
   }
-  const print = (answer: unknown, text: () => string): void => context.out(json ? jsonText(answer, 2) : text())
+  const print = (response: unknown, text: () => string): void => context.out(json ? jsonText(response, 2) : text())
   const printTable: ControlSession<Name>['printTable'] = (
-    { answer, rows, empty, before = '', after = '' },
+    { response, rows, empty, before = '', after = '' },
     columns,
   ) => {
     const table = (): string => `${before}${tableText(columns, rows, context.terminal)}${after}`
-    print(answer, () => (rows.length === 0 ? (empty ?? table()) : table()))
+    print(response, () => (rows.length === 0 ? (empty ?? table()) : table()))
   }
   return { ...context, ...args, call, events, print, printTable }
 }
@@ -117,7 +117,7 @@ function entryIn(event: string): JournalEntry[] {
 function sessionFailure(error: unknown, server: Server): unknown {
   if (!(error instanceof ToolmockError)) return error
   const { code, message, cause, status } = error
-  if (code === 'UNREACHABLE') return notAnswered(server.url, cause)
+  if (code === 'UNREACHABLE') return notResponding(server.url, cause)
   if (status === 401) return new StartError(`${server.url} ${adminTokenText(server)}`)
   // A 400 says what is wrong with an argument; every other refusal is about what the server holds.
   return code === 'NO_TOOLMOCK' || status === 400 ? new StartError(message) : new RefusedError(message)

@@ -18,10 +18,10 @@ const FORMATS = {
 export const env: Run<'env'> = async (args, { out }) => {
   const { environment, format } = args.values
   const server = serverOf(args)
-  const answered = await controlCall(server, environment)('GET /env', { query: { format: 'json' } })
+  const connection = await controlCall(server, environment)('GET /env', { query: { format: 'json' } })
   // A server in the background has also said which certificate authority to trust.
   const detached = detachedServer()?.ready
-  const variables = { ...(detached?.url === server.url ? detached.variables : {}), ...answered }
+  const variables = { ...(detached?.url === server.url ? detached.variables : {}), ...connection }
   if (format === 'json') out(JSON.stringify(variables, null, 2))
   else for (const [name, value] of Object.entries(variables)) out(FORMATS[format](name, value))
 }

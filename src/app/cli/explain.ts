@@ -23,12 +23,12 @@ async function explainRequest(id: string, session: ControlSession<'explain'>): P
   const { call, print, terminal, values } = session
   const { journal } = values
   const ofServer = () => call('GET /requests/{id}/explain', { path: { id } })
-  const answer = await (journal === undefined ? ofServer() : explanationIn(journal, id))
+  const response = await (journal === undefined ? ofServer() : explanationIn(journal, id))
   const lineOf = (line: string) => indented(line, /^[-→] /.test(line) ? 2 : 0, terminal)
   // The server of a journal file is gone.
   const linesOf = ({ command }: ActionWay) =>
     journal === undefined ? (command ? [commandLine(command, session)] : []) : undefined
-  print(answer, () => withWays(answer, linesOf).map(lineOf).join('\n'))
+  print(response, () => withWays(response, linesOf).map(lineOf).join('\n'))
 }
 
 /** A command for the server and environment of this one, as it is called in a shell. */

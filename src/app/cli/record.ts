@@ -36,7 +36,7 @@ export const record: Run<'record'> = async ({ values }, { out, err, progress }) 
       exchanges.push(exchange)
       const [first, ...more] = unreplayable(exchange)
       progress?.(`${plural(exchanges.length, 'request')} recorded`)
-      const said = `${exchange.method} ${exchange.target.split('?', 1).join()} ${exchange.answer?.status ?? 'no answer'}`
+      const said = `${exchange.method} ${exchange.target.split('?', 1).join()} ${exchange.response?.status ?? 'no answer'}`
       if (first !== undefined) err(`contract: ${said}: ${first}${more.length > 0 ? ` (and ${more.length} more)` : ''}`)
     },
   })

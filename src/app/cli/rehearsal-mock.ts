@@ -1,4 +1,4 @@
-import { Answer } from '../../compare/conform/answer.ts'
+import { ServiceResponse } from '../../compare/conform/service-response.ts'
 import { ControlApi } from '../../compare/conform/control-api.ts'
 import { Api, ConformTarget } from '../../compare/conform/target.ts'
 import type { ReplayMock, WithMock } from '../../compare/record/recording-files.ts'
@@ -44,9 +44,9 @@ class AppMock implements ReplayMock {
     this.#journal = services.journals.of(services.defaultEnvironment() ?? services)
   }
 
-  async send(request: HttpRequest): Promise<Answer> {
+  async send(request: HttpRequest): Promise<ServiceResponse> {
     const { status, headers, text } = await this.#client.send(request)
-    return new Answer(request.path, status, headers, text)
+    return new ServiceResponse(request.path, status, headers, text)
   }
 
   async save(): Promise<void> {
@@ -60,7 +60,7 @@ class AppMock implements ReplayMock {
     this.#read = this.#journal.appended
   }
 
-  async sendUnder(rule: JsonObject, request: HttpRequest): Promise<Answer> {
+  async sendUnder(rule: JsonObject, request: HttpRequest): Promise<ServiceResponse> {
     await this.#control('PUT', '/scenarios/recorded', { name: 'recorded', rules: [rule] })
     await this.#control('POST', '/scenarios/recorded/start')
     this.#read = this.#journal.appended
@@ -81,7 +81,7 @@ class AppMock implements ReplayMock {
     await this.#control('POST', '/seed', { accounts: [...connectors].map((connector) => ({ connector, identifier })) })
   }
 
-  executeTool(body: JsonObject): Promise<Answer> {
+  executeTool(body: JsonObject): Promise<ServiceResponse> {
     return this.#service.post('/execute_tool', body)
   }
 

@@ -10,7 +10,7 @@ import type { Arguments } from './arguments.ts'
 import type { CommandContext, Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import type { FlagValues } from './command-table.ts'
-import { adminHeaders, adminTokenText, notAnswered, serverOf } from './running-server.ts'
+import { adminHeaders, adminTokenText, notResponding, serverOf } from './running-server.ts'
 import { NOT_WRITTEN, reportFiles, VERDICT_FAILED, verdictOptions, writeReports } from './run-reports.ts'
 import { writeOver } from '../../platform/disk/written-file.ts'
 
@@ -104,7 +104,7 @@ async function fetchReport(read: Arguments<'report'>, report: string): Promise<s
   const { status, text } = await client
     .send({ method: 'GET', path, headers: adminHeaders(server) })
     .catch((error: unknown) => {
-      throw notAnswered(url, error)
+      throw notResponding(url, error)
     })
   if (status === 200) return text
   throw new StartError(`${url}${path} ${status === 401 ? adminTokenText(server) : refusalText(status, text)}`)

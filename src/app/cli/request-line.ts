@@ -136,12 +136,12 @@ function upstreamText(calls: RequestFacts['upstream']): string {
   return calls
     .map((request) => {
       const { kind, grant, method, connector, status } = request
-      const answer = status === null ? 'no answer' : String(status)
-      if (kind === 'token') return `${GRANTS.get(grant ?? '') ?? withoutControls(grant ?? 'token')} ${answer}`
+      const response = status === null ? 'no answer' : String(status)
+      if (kind === 'token') return `${GRANTS.get(grant ?? '') ?? withoutControls(grant ?? 'token')} ${response}`
       const call = withoutControls(`${method} ${connector} ${upstreamPath(request)}`)
       const isRepeated = call === last
       last = call
-      return isRepeated ? answer : `${call} ${answer}`
+      return isRepeated ? response : `${call} ${response}`
     })
     .join(' → ')
 }

@@ -85,7 +85,7 @@ export function adminHeaders({ adminToken }: Server): Readonly<Record<string, st
 }
 
 /** Why a server did not answer, to follow its URL in a message. */
-export function noAnswerReason(error: unknown): string {
+export function noResponseReason(error: unknown): string {
   const code = systemCode(error)
   if (code === 'ECONNREFUSED') return 'is not served'
   if (code === 'ECONNRESET')
@@ -98,8 +98,8 @@ export function noAnswerReason(error: unknown): string {
 }
 
 /** The error of a command whose server did not answer. */
-export function notAnswered(url: string, cause: unknown): StartError {
-  const reason = `${url} ${noAnswerReason(cause)}`
+export function notResponding(url: string, cause: unknown): StartError {
+  const reason = `${url} ${noResponseReason(cause)}`
   // Where something answers there is a server, and the reason says how to reach it.
   if (!hasCode(cause, 'ECONNREFUSED', 'ENOTFOUND')) return new StartError(reason)
   return new StartError(

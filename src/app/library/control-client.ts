@@ -1,4 +1,4 @@
-import type { ControlAnswer, ControlCallRoute, ControlInput } from '../../model/contract/control-call.ts'
+import type { ControlResponse, ControlCallRoute, ControlInput } from '../../model/contract/control-call.ts'
 import { jsonText, parsedJson } from '../../model/domain/json.ts'
 import { failureReason, HttpClient, type HttpResponse } from '../../platform/http-client.ts'
 import { checkArgument, TEXT } from './arguments.ts'
@@ -52,7 +52,7 @@ export class ControlClient {
   async call<R extends ControlCallRoute>(
     route: R,
     { path = {}, query = {}, body }: Sent<R> = {},
-  ): Promise<ControlAnswer<R>> {
+  ): Promise<ControlResponse<R>> {
     this.#refuseClosed()
     const [method = '', template = ''] = route.split(' ')
     const { url, adminToken } = this.#server
@@ -68,7 +68,7 @@ export class ControlClient {
     const response = await this.#http.send(request).catch((error: unknown) => {
       throw unreachable(url, error)
     })
-    return answerOf(url, response) as ControlAnswer<R>
+    return responseOf(url, response) as ControlResponse<R>
   }
 
   /** A call whose answer says nothing more. @throws ToolmockError as `call` */
@@ -104,7 +104,7 @@ function filled(route: ControlCallRoute, template: string, parts: object): strin
 }
 
 /** @throws ToolmockError for an error of the control API, and for an answer that no toolmock gives */
-function answerOf(url: string, { status, text }: HttpResponse): unknown {
+function responseOf(url: string, { status, text }: HttpResponse): unknown {
   const value = parsedJson(text)
   if (status >= 200 && status < 300 && value !== undefined) return value
   const { error } = (value ?? {}) as { error?: { code?: unknown; message?: string; details?: readonly ErrorDetail[] } }

@@ -2,7 +2,7 @@ import { AUTHORIZATION_TYPES, type CredentialKind, TRAITS } from '../../model/do
 import { isJsonObject, type JsonObject, own } from '../../model/domain/json.ts'
 import { once } from '../../model/domain/once.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
-import { Skipped } from './answer.ts'
+import { Skipped } from './service-response.ts'
 import type { Api } from './target.ts'
 
 /** A connector of the target, and the kind of credentials it takes as far as its connection shows. */
@@ -79,9 +79,9 @@ export class Catalog {
   }
 
   async #list(): Promise<ListedConnector[]> {
-    const answer = await this.#api.get('/connections')
-    if (answer.status !== 200) return []
-    return answer.objects('connections').flatMap((connection) => {
+    const response = await this.#api.get('/connections')
+    if (response.status !== 200) return []
+    return response.objects('connections').flatMap((connection) => {
       const [name, type] = [own(connection, 'key_id'), own(connection, 'type')]
       if (typeof name !== 'string' || typeof type !== 'string' || own(connection, 'enabled') === false) return []
       return [{ name, type, kind: credentialKind(type) }]
@@ -89,9 +89,9 @@ export class Catalog {
   }
 
   async #listTools(connector: string): Promise<ListedTool[]> {
-    const answer = await this.#api.get('/tools', { 'filter.connector': connector, page_size: 100 })
-    if (answer.status !== 200) throw new Skipped('the target serves no list of tools')
-    return answer.objects('tools').flatMap(listedTool)
+    const response = await this.#api.get('/tools', { 'filter.connector': connector, page_size: 100 })
+    if (response.status !== 200) throw new Skipped('the target serves no list of tools')
+    return response.objects('tools').flatMap(listedTool)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ServedOperation } from '../../model/contract/shapes.ts'
 import type { JsonValue } from '../../model/domain/json.ts'
-import type { Answer } from './answer.ts'
+import type { ServiceResponse } from './service-response.ts'
 import type { CheckContext } from './context.ts'
 import type { QueryParameters } from './target.ts'
 
@@ -27,7 +27,7 @@ type Sent<T> = T | ((context: CheckContext) => T | Promise<T>)
 
 /** Makes checks of one request each, which are about the status of its answer: `answers(400, { query: 'co' })`. */
 export function statusChecks<T extends JsonValue | QueryParameters>(
-  ask: (context: CheckContext, input: T) => Promise<Answer>,
+  ask: (context: CheckContext, input: T) => Promise<ServiceResponse>,
 ) {
   return (status: number, input: Sent<T>): CheckRun =>
     async (context) => {

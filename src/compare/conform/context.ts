@@ -1,5 +1,5 @@
 import { type JsonObject, textOf } from '../../model/domain/json.ts'
-import { type Answer, Skipped } from './answer.ts'
+import { type ServiceResponse, Skipped } from './service-response.ts'
 import type { ControlApi, ConsentDecision, TestEnvironment } from './control-api.ts'
 import { Catalog, credentialsOf, storing } from './catalog.ts'
 import { TestResources } from './resources.ts'
@@ -25,7 +25,7 @@ export interface CreatedAccount {
   readonly connector: string
   readonly organization_id: string
   /** The answer that created it. */
-  readonly created: Answer
+  readonly created: ServiceResponse
 }
 
 /** What a check may use in an environment of its own. */
@@ -54,10 +54,10 @@ export class CheckContext {
   }
 
   /** Requests an account with a new organization and identifier, unless the body names some. */
-  async create(body: JsonObject = {}): Promise<Answer> {
-    const answer = await this.api.post('/connected_accounts', await this.newAccount(body))
-    this.resources.addAccount(answer)
-    return answer
+  async create(body: JsonObject = {}): Promise<ServiceResponse> {
+    const response = await this.api.post('/connected_accounts', await this.newAccount(body))
+    this.resources.addAccount(response)
+    return response
   }
 
   /** The body of a create. */
@@ -81,7 +81,7 @@ export class CheckContext {
   }
 
   /** Requests an account with the name and organization of another one. */
-  createAgain({ connector, identifier, organization_id }: CreatedAccount): Promise<Answer> {
+  createAgain({ connector, identifier, organization_id }: CreatedAccount): Promise<ServiceResponse> {
     return this.create({ connector, identifier, organization_id })
   }
 
@@ -107,29 +107,29 @@ export class CheckContext {
   }
 
   /** Calls a tool for an account, without input unless there is some. */
-  execute({ id }: { id: string }, { name }: { name: string }, tool_input: JsonObject = {}): Promise<Answer> {
+  execute({ id }: { id: string }, { name }: { name: string }, tool_input: JsonObject = {}): Promise<ServiceResponse> {
     return this.api.post('/execute_tool', { connected_account_id: id, tool_name: name, tool_input })
   }
 
   /** The account object of get-details. @throws Broken */
-  async details(id: string): Promise<Answer> {
+  async details(id: string): Promise<ServiceResponse> {
     return (await this.api.get('/connected_accounts/details', { id })).is(200)
   }
 
   /** The account object of get-auth. @throws Broken */
-  async auth(id: string): Promise<Answer> {
+  async auth(id: string): Promise<ServiceResponse> {
     return (await this.api.get('/connected_accounts/auth', { id })).is(200)
   }
 
-  link(body: JsonObject): Promise<Answer> {
+  link(body: JsonObject): Promise<ServiceResponse> {
     return this.api.post('/connected_accounts/magic_link', body)
   }
 
   /** The account's user decides a magic link; answers where the browser is sent. @throws Broken, Skipped */
   async consent(account: { id: string }, body: JsonObject = {}, decision: ConsentDecision = 'approve'): Promise<URL> {
     const control = this.control()
-    const answer = await this.link({ id: account.id, user_verify_url: VERIFY_URL, ...body })
-    return control.decide(answer.is(200).string('link'), decision)
+    const response = await this.link({ id: account.id, user_verify_url: VERIFY_URL, ...body })
+    return control.decide(response.is(200).string('link'), decision)
   }
 
   /** The auth request id of an account whose user has just approved. @throws Broken, Skipped */
@@ -150,7 +150,7 @@ export class CheckContext {
     return account
   }
 
-  verify(auth_request_id: string, identifier: string): Promise<Answer> {
+  verify(auth_request_id: string, identifier: string): Promise<ServiceResponse> {
     return this.api.post('/connected_accounts/user/verify', { auth_request_id, identifier })
   }
 
@@ -171,11 +171,14 @@ export class CheckContext {
   }
 
   /** Creates a provider. @throws Skipped unless the run may change providers */
-  async provider(body: JsonObject = {}): Promise<Answer> {
+  async provider(body: JsonObject = {}): Promise<ServiceResponse> {
     if (!this.#options.allowProviderChanges)
       throw new Skipped('changes providers of the target: --allow-provider-changes allows that')
-    const answer = await this.api.post('/custom-providers', { display_name: this.resources.name('provider'), ...body })
-    this.resources.addProvider(answer)
-    return answer
+    const response = await this.api.post('/custom-providers', {
+      display_name: this.resources.name('provider'),
+      ...body,
+    })
+    this.resources.addProvider(response)
+    return response
   }
 }

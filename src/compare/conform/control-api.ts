@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../model/domain/json.ts'
-import type { Answer } from './answer.ts'
+import type { ServiceResponse } from './service-response.ts'
 import type { ConformTarget } from './target.ts'
 
 export type ConsentDecision = 'approve' | 'deny'
@@ -14,7 +14,7 @@ export class ControlApi {
     this.#adminToken = adminToken
   }
 
-  call(method: string, path: string, body?: JsonValue): Promise<Answer> {
+  call(method: string, path: string, body?: JsonValue): Promise<ServiceResponse> {
     const text = body === undefined ? undefined : JSON.stringify(body)
     const headers = {
       ...(this.#adminToken === undefined ? {} : { Authorization: `Bearer ${this.#adminToken}` }),
@@ -26,20 +26,20 @@ export class ControlApi {
   /** Decides a magic link as its user would; answers where the browser is sent. @throws Broken */
   async decide(link: string, decision: ConsentDecision): Promise<URL> {
     const id = new URL(link).pathname.split('/').at(-1) ?? ''
-    const answer = await this.call('POST', `/links/${encodeURIComponent(id)}/complete`, { decision })
-    return new URL(answer.is(200).string('redirect_url'))
+    const response = await this.call('POST', `/links/${encodeURIComponent(id)}/complete`, { decision })
+    return new URL(response.is(200).string('redirect_url'))
   }
 
   /** A new environment, and what only one check does in it. @throws Broken */
   async createEnvironment() {
-    const answer = (await this.call('POST', '/environments', {})).is(201)
-    const name = answer.string('name')
+    const response = (await this.call('POST', '/environments', {})).is(201)
+    const name = response.string('name')
     const change = async (method: string, path: string, body?: JsonObject): Promise<void> => {
       ;(await this.call(method, `${path}?environment=${encodeURIComponent(name)}`, body)).is(200)
     }
     return {
       name,
-      client: { id: answer.string('client_id'), secret: answer.string('client_secret') },
+      client: { id: response.string('client_id'), secret: response.string('client_secret') },
       /** Moves the clock on by a duration such as `90s` or `2h`. */
       advance: (by: string) => change('PUT', '/clock', { advance: by }),
       /** Applies an event such as `disconnect` to an account. */

@@ -1,6 +1,6 @@
 import { type JsonValue, parsedJson, textOf } from '../../model/domain/json.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
-import { type Answer, everyPage } from './answer.ts'
+import { type ServiceResponse, everyPage } from './service-response.ts'
 import type { Api } from './target.ts'
 
 /**
@@ -11,7 +11,7 @@ export class TestResources {
   readonly #api: Api
   readonly prefix: string
   /** How each of them is removed, by a name of its own. */
-  readonly #removals = new Map<string, () => Promise<Answer>>()
+  readonly #removals = new Map<string, () => Promise<ServiceResponse>>()
   #names = 0
 
   constructor(api: Api, prefix: string) {
@@ -31,12 +31,12 @@ export class TestResources {
   }
 
   /** Adds the account of an answer, if its name is one of this run, or the run has just created it. */
-  addAccount({ status, text }: Answer, isCreated = false): void {
+  addAccount({ status, text }: ServiceResponse, isCreated = false): void {
     if (status <= 201) this.#add(valueAt(parsedJson(text), 'connected_account'), isCreated)
   }
 
   /** As `addAccount`. */
-  addProvider({ status, text }: Answer, isCreated = false): void {
+  addProvider({ status, text }: ServiceResponse, isCreated = false): void {
     const provider = valueAt(parsedJson(text), 'provider')
     const [identifier, display] = ['identifier', 'display_name'].map((field) => textOf(valueAt(provider, field)))
     if (status <= 201 && identifier && (isCreated || display?.startsWith(this.prefix)))
@@ -49,7 +49,7 @@ export class TestResources {
   }
 
   /** Adds anything else that the run has created. */
-  add(what: string, remove: () => Promise<Answer>): void {
+  add(what: string, remove: () => Promise<ServiceResponse>): void {
     this.#removals.set(what, remove)
   }
 
@@ -61,8 +61,8 @@ export class TestResources {
     this.#removals.clear()
     const left: string[] = []
     for (const [what, remove] of removals) {
-      const answer = await remove().catch(() => undefined)
-      if (answer?.status !== 200 && answer?.status !== 404) left.push(what)
+      const response = await remove().catch(() => undefined)
+      if (response?.status !== 200 && response?.status !== 404) left.push(what)
     }
     return left
   }
@@ -71,9 +71,9 @@ export class TestResources {
   async #findAccounts(): Promise<void> {
     await everyPage(async (page_token) => {
       const query = { query: this.prefix, page_size: 30, page_token }
-      const answer = (await this.#api.get('/connected_accounts:search', query)).is(200)
-      for (const account of answer.list('connected_accounts')) this.#add(account)
-      return answer
+      const response = (await this.#api.get('/connected_accounts:search', query)).is(200)
+      for (const account of response.list('connected_accounts')) this.#add(account)
+      return response
     })
   }
 

@@ -1,7 +1,7 @@
 import { matchesGlob } from '../../model/domain/value-match.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { failureReason } from '../../platform/http-client.ts'
-import { Broken, Skipped } from './answer.ts'
+import { Broken, Skipped } from './service-response.ts'
 import type { Check, CheckOutcome, CheckResult } from './check.ts'
 import { CHECKS } from './checks/table.ts'
 import { CheckContext } from './context.ts'

@@ -1,7 +1,7 @@
 import { jsonText, type JsonValue } from '../../model/domain/json.ts'
 import { once } from '../../model/domain/once.ts'
 import { HttpClient, type HttpRequest } from '../../platform/http-client.ts'
-import { Answer } from './answer.ts'
+import { ServiceResponse } from './service-response.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -12,18 +12,18 @@ export class ConformTarget {
   constructor(
     readonly baseUrl: string,
     /** Takes each request and its answer, where they are wanted at the end. */
-    readonly asked?: { readonly request: HttpRequest; readonly answer: Answer }[],
+    readonly asked?: { readonly request: HttpRequest; readonly response: ServiceResponse }[],
   ) {
     this.#client = new HttpClient(baseUrl, { timeoutMs: TIMEOUT_MS, keepAlive: true })
   }
 
   /** @throws Error when there is no answer */
-  async send(request: HttpRequest): Promise<Answer> {
+  async send(request: HttpRequest): Promise<ServiceResponse> {
     const { status, headers, text } = await this.#client.send(request)
     const { method, path } = request
-    const answer = new Answer(`${method} ${path.replace(/\?.*/, '')}`, status, headers, text)
-    this.asked?.push({ request, answer })
-    return answer
+    const response = new ServiceResponse(`${method} ${path.replace(/\?.*/, '')}`, status, headers, text)
+    this.asked?.push({ request, response })
+    return response
   }
 
   close(): void {
@@ -62,36 +62,41 @@ export class Api {
   }
 
   /** A token request; `undefined` leaves a field out. */
-  requestToken(changes: QueryParameters = {}, headers = FORM): Promise<Answer> {
+  requestToken(changes: QueryParameters = {}, headers = FORM): Promise<ServiceResponse> {
     const { id, secret } = this.client
     const form = { client_id: id, client_secret: secret, grant_type: 'client_credentials', ...changes }
     return this.target.send({ method: 'POST', path: '/oauth/token', headers, body: encoded(form) })
   }
 
-  get(path: string, query: QueryParameters = {}): Promise<Answer> {
+  get(path: string, query: QueryParameters = {}): Promise<ServiceResponse> {
     const text = encoded(query)
     return this.send('GET', text === '' ? path : `${path}?${text}`)
   }
 
-  post(path: string, body: JsonValue): Promise<Answer> {
+  post(path: string, body: JsonValue): Promise<ServiceResponse> {
     return this.send('POST', path, jsonText(body))
   }
 
-  put(path: string, body: JsonValue): Promise<Answer> {
+  put(path: string, body: JsonValue): Promise<ServiceResponse> {
     return this.send('PUT', path, jsonText(body))
   }
 
-  delete(path: string): Promise<Answer> {
+  delete(path: string): Promise<ServiceResponse> {
     return this.send('DELETE', path)
   }
 
   /** Any text as a body, and headers as in `request`. */
-  send(method: string, path: string, body?: string, headers: Record<string, string> = {}): Promise<Answer> {
+  send(method: string, path: string, body?: string, headers: Record<string, string> = {}): Promise<ServiceResponse> {
     return this.request(method, `/api/v1${path}`, body, headers)
   }
 
   /** A request to any path; `headers` win over those of JSON and bearer, and an empty one removes it. */
-  async request(method: string, path: string, body?: string, headers: Record<string, string> = {}): Promise<Answer> {
+  async request(
+    method: string,
+    path: string,
+    body?: string,
+    headers: Record<string, string> = {},
+  ): Promise<ServiceResponse> {
     const all = {
       Authorization: `Bearer ${await this.token()}`,
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),

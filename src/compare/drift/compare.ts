@@ -1,4 +1,4 @@
-import type { Answer } from '../conform/answer.ts'
+import type { ServiceResponse } from '../conform/service-response.ts'
 import { isErrorCode } from '../../model/domain/errors.ts'
 import { DATE_TIME } from '../../model/domain/instant.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../model/domain/json.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
-import type { AnswerNode, AnswerSchemas } from './answer-schema.ts'
+import type { ResponseNode, ResponseSchemas } from './response-schema.ts'
 import type { ValueMap } from './value-map.ts'
 
 /** What can differ between two answers to the same request. */
@@ -35,7 +35,7 @@ export type Kind =
 /** A value of an answer; undefined where the answer has none. */
 type Value = JsonValue | undefined
 
-export interface AnswerDifference {
+export interface ResponseDifference {
   readonly kind: Kind
   /** The path of a member, `[]` for any item; the name of a header; empty for the answer as a whole. */
   readonly place: string
@@ -53,7 +53,7 @@ export interface AnswerDifference {
 }
 
 export interface CompareContext {
-  readonly schemas: AnswerSchemas
+  readonly schemas: ResponseSchemas
   /** The values of the mock with those of the service. */
   readonly map: ValueMap
   /** Texts and names of members that requests have sent. */
@@ -75,7 +75,7 @@ const ZERO: ReadonlySet<string> = new Set(['""', '[]', '{}', 'false', '0'])
 /** Compares two answers to the same request. */
 export class Comparison {
   readonly #context: CompareContext
-  readonly differences: AnswerDifference[] = []
+  readonly differences: ResponseDifference[] = []
   /** The basis of everything that was compared. */
   readonly bases = new Set<string>()
   /** Errors do not depend on what was there before. */
@@ -87,7 +87,7 @@ export class Comparison {
     this.#context = context
   }
 
-  compare(operation: string | undefined, mock: Answer, service: Answer): this {
+  compare(operation: string | undefined, mock: ServiceResponse, service: ServiceResponse): this {
     const schema = this.#context.schemas.of(operation, mock.status)
     this.#isRefusal = mock.status >= 400
     this.bases.add(schema.basis)
@@ -105,7 +105,7 @@ export class Comparison {
     const [clock, serviceClock] = [mock, service].map(({ headers }) => Date.parse(String(headers['date'])) || 0)
     this.#clocks = { ahead: (serviceClock ?? 0) - (clock ?? 0), mock: clock ?? 0 }
     this.#headers(schema.headers, mock, service)
-    const [mine, theirs] = [answerBody(mock), answerBody(service)]
+    const [mine, theirs] = [responseBody(mock), responseBody(service)]
     if (mock.status >= 400) this.#errorCodes(schema.body?.basis ?? schema.basis, mine, theirs)
     this.#value(schema.body, '', mine, theirs)
     return this
@@ -117,13 +117,17 @@ export class Comparison {
     basis: string,
     mock: Value,
     service: Value,
-    more: Partial<AnswerDifference> = {},
+    more: Partial<ResponseDifference> = {},
   ): void {
     this.differences.push({ kind, place, basis, behaviour: false, mock, service, ...more })
   }
 
-  #headers(declared: readonly { name: string; node: AnswerNode }[], mock: Answer, service: Answer): void {
-    const type = ({ headers }: Answer): string => (headers['content-type'] ?? '').replace(/;.*/, '')
+  #headers(
+    declared: readonly { name: string; node: ResponseNode }[],
+    mock: ServiceResponse,
+    service: ServiceResponse,
+  ): void {
+    const type = ({ headers }: ServiceResponse): string => (headers['content-type'] ?? '').replace(/;.*/, '')
     if (type(mock) !== type(service)) this.#add('header', 'content-type', 'document:1', type(mock), type(service))
     for (const { name, node } of declared) {
       const [mine, theirs] = [mock, service].map(({ headers }) => headers[name]?.toString())
@@ -153,7 +157,7 @@ export class Comparison {
     }
   }
 
-  #value(node: AnswerNode | undefined, place: string, mine: Value, theirs: Value): void {
+  #value(node: ResponseNode | undefined, place: string, mine: Value, theirs: Value): void {
     if (node) this.bases.add(node.basis)
     const [ours, serviceType] = [jsonType(mine), jsonType(theirs)]
     if (ours !== serviceType) this.#add('type', place, node?.presence ?? 'document:1', mine, theirs)
@@ -164,7 +168,7 @@ export class Comparison {
       this.#different('value', node, place, mine, theirs)
   }
 
-  #members(node: AnswerNode | undefined, place: string, mine: JsonObject, theirs: JsonObject): void {
+  #members(node: ResponseNode | undefined, place: string, mine: JsonObject, theirs: JsonObject): void {
     const renamed = this.#renamed(node, mine, theirs)
     for (const name of new Set([...Object.keys(mine), ...Object.keys(theirs)])) {
       const [ours, serviceMember] = [own(mine, name), own(theirs, name)]
@@ -196,7 +200,11 @@ export class Comparison {
   }
 
   /** A member that the service calls otherwise: the only one that it lacks, and the only one that it has in addition. */
-  #renamed(node: AnswerNode | undefined, mine: JsonObject, theirs: JsonObject): readonly [string, string] | undefined {
+  #renamed(
+    node: ResponseNode | undefined,
+    mine: JsonObject,
+    theirs: JsonObject,
+  ): readonly [string, string] | undefined {
     const [lacking, ...others] = Object.keys(mine).filter((name) => !Object.hasOwn(theirs, name))
     const [added, ...more] = Object.keys(theirs).filter((name) => !Object.hasOwn(mine, name))
     if (!node || lacking === undefined || added === undefined || others.length + more.length > 0) return undefined
@@ -204,7 +212,12 @@ export class Comparison {
     return isKnown || jsonType(mine[lacking]) !== jsonType(theirs[added]) ? undefined : [lacking, added]
   }
 
-  #items(node: AnswerNode | undefined, place: string, mine: readonly JsonValue[], theirs: readonly JsonValue[]): void {
+  #items(
+    node: ResponseNode | undefined,
+    place: string,
+    mine: readonly JsonValue[],
+    theirs: readonly JsonValue[],
+  ): void {
     const item = node && this.#context.schemas.item(node)
     const at = `${place}[]`
     const names = mine.map((each) => this.#name(each, (value) => this.#context.map.known(value)))
@@ -226,7 +239,7 @@ export class Comparison {
     return typeof id === 'string' ? mapped(id) : undefined
   }
 
-  #text(node: AnswerNode | undefined, place: string, mine: string, theirs: string): void {
+  #text(node: ResponseNode | undefined, place: string, mine: string, theirs: string): void {
     const { map, sent } = this.#context
     if (mine === theirs || map.known(mine) === theirs) return
     const [mineUrl, theirUrl] = place === REDIRECT ? [parseUrl(mine), parseUrl(theirs)] : []
@@ -267,7 +280,7 @@ export class Comparison {
   }
 
   /** A text that is none of the words, or has not the form, that the contract declares. */
-  #form(node: AnswerNode, place: string, mine: string, theirs: string): void {
+  #form(node: ResponseNode, place: string, mine: string, theirs: string): void {
     const words = own(node.schema, 'enum')
     if (Array.isArray(words)) {
       if (place.endsWith('error_code')) return
@@ -279,7 +292,7 @@ export class Comparison {
   }
 
   /** Whether the value is a duration, or the end of one, that a setting holds; adds where it differs. */
-  #lifetime(node: AnswerNode, place: string, mine: Value, theirs: Value): boolean {
+  #lifetime(node: ResponseNode, place: string, mine: Value, theirs: Value): boolean {
     const setting = own(node.schema, 'x-setting')
     if (typeof setting !== 'string') return false
     const { ahead, mock } = this.#clocks
@@ -297,7 +310,7 @@ export class Comparison {
   }
 
   /** A value, which counts where it follows from what the run has done. */
-  #different(kind: Kind, node: AnswerNode | undefined, place: string, mine: Value, theirs: Value): void {
+  #different(kind: Kind, node: ResponseNode | undefined, place: string, mine: Value, theirs: Value): void {
     this.#add(kind, place, node?.valueBasis ?? 'choice', mine, theirs, {
       behaviour: true,
       data: !this.#context.own && !this.#isRefusal,
@@ -321,6 +334,6 @@ function fitsSchema(schema: JsonObject, text: string): boolean {
 }
 
 /** The parsed body; a text that is no JSON as it is, undefined where there is none. */
-function answerBody({ text }: Answer): Value {
+function responseBody({ text }: ServiceResponse): Value {
   return text === '' ? undefined : (parsedJson(text) ?? text)
 }

@@ -1,4 +1,4 @@
-import type { Answer } from '../conform/answer.ts'
+import type { ServiceResponse } from '../conform/service-response.ts'
 import type { Check } from '../conform/check.ts'
 import { readDocument } from '../../model/contract/generated/document.js'
 import { RULES } from '../../model/contract/generated/rules.ts'
@@ -9,8 +9,8 @@ import { percentDecoded } from '../../model/domain/text.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
 import { basisOf } from '../../model/contract/basis.ts'
-import { AnswerSchemas } from './answer-schema.ts'
-import { Comparison, type AnswerDifference, type Kind } from './compare.ts'
+import { ResponseSchemas } from './response-schema.ts'
+import { Comparison, type ResponseDifference, type Kind } from './compare.ts'
 import { bodyValue, type ValueMap } from './value-map.ts'
 
 export const CLASSES = ['contract', 'mock', 'data'] as const
@@ -53,8 +53,8 @@ export type AskingCheck = Pick<Check, 'id' | 'operation' | 'basis' | 'title'>
 export interface DriftStep {
   /** As the mock has got it. */
   readonly request: HttpRequest
-  readonly mock: Answer
-  readonly service: Answer
+  readonly mock: ServiceResponse
+  readonly service: ServiceResponse
   /** The values of the mock with those of the service. */
   readonly map: ValueMap
   readonly check?: AskingCheck | undefined
@@ -68,7 +68,7 @@ const CONSENT = /^\/_mock\/links\/[^/]+\/complete$/
 
 /** Compares answers, one request after the other, and keeps what differs. */
 export class Findings {
-  readonly #schemas: AnswerSchemas
+  readonly #schemas: ResponseSchemas
   readonly #prefix: string | undefined
   readonly #isSame: boolean
   readonly #findings = new Map<string, DriftFinding>()
@@ -80,7 +80,7 @@ export class Findings {
 
   /** `isSame`: whether the two hold the same connections, providers and accounts from the start. */
   constructor(prefix?: string, isSame = false) {
-    this.#schemas = new AnswerSchemas(readDocument())
+    this.#schemas = new ResponseSchemas(readDocument())
     this.#prefix = prefix?.toLowerCase()
     this.#isSame = isSame
   }
@@ -137,7 +137,12 @@ export class Findings {
     if (gap !== undefined) this.#exercised.add(gap)
   }
 
-  #keep(difference: AnswerDifference, operation: string, check: AskingCheck | undefined, mock: Answer): void {
+  #keep(
+    difference: ResponseDifference,
+    operation: string,
+    check: AskingCheck | undefined,
+    mock: ServiceResponse,
+  ): void {
     const about = difference.behaviour ? check : undefined
     const finding = this.#finding(difference, operation, about, mock)
     if (this.#findings.has(finding.id)) return
@@ -149,15 +154,15 @@ export class Findings {
   }
 
   #finding(
-    difference: AnswerDifference,
+    difference: ResponseDifference,
     operation: string,
     check: AskingCheck | undefined,
-    mock: Answer,
+    mock: ServiceResponse,
   ): DriftFinding {
     const isRefusal = difference.behaviour && difference.kind === 'status'
     const basis = check?.basis ?? (isRefusal ? refusalBasis(operation, mock) : undefined) ?? difference.basis
     const isShared = !difference.behaviour && mock.status >= 400 && operation !== 'create_token'
-    const about = difference.behaviour ? (check?.id ?? answerOutcome(mock)) : ''
+    const about = difference.behaviour ? (check?.id ?? responseOutcome(mock)) : ''
     const place = [about, isShared ? `error${difference.place === '' ? '' : `.${difference.place}`}` : difference.place]
     const parts = {
       operation: isShared ? 'any_operation' : operation,
@@ -197,7 +202,7 @@ function gapOf(basis: string): string | undefined {
 }
 
 /** The basis of the rule that a request breaks; undefined where the mock has not refused it, or its answer names no rule. */
-function refusalBasis(operation: string, { status, text }: Answer): string | undefined {
+function refusalBasis(operation: string, { status, text }: ServiceResponse): string | undefined {
   if (status < 400 || operation.endsWith('_request') || operation === 'any_operation') return undefined
   const detail = valueAt(parsedJson(text), 'details.0')
   const violation = valueAt(detail, 'validation_error_info.field_violations.0')
@@ -207,13 +212,13 @@ function refusalBasis(operation: string, { status, text }: Answer): string | und
 }
 
 /** What the mock answered, for requests that no check makes. */
-function answerOutcome(mock: Answer): string {
+function responseOutcome(mock: ServiceResponse): string {
   const [, code] = /"error_code":"(\w+)"/.exec(mock.text) ?? []
   const [, field] = /"field":"([^"]+)"/.exec(mock.text) ?? []
   return [mock.status, code, field].filter((part) => part !== undefined).join('.')
 }
 
-function remedyOf({ kind, word, lifetime }: AnswerDifference): DriftRemedy | undefined {
+function remedyOf({ kind, word, lifetime }: ResponseDifference): DriftRemedy | undefined {
   if (lifetime) return { settings: { [lifetime[0]]: `${lifetime[1] / 1000}s` } }
   const isWord = word?.every((each) => /^\w+$/.test(each)) === true
   return isWord && kind !== 'code' ? { settings: { vocabulary: { [word[0]]: word[1] } } } : undefined

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Answer } from '../conform/answer.ts'
+import { ServiceResponse } from '../conform/service-response.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { headersByName } from '../../model/domain/request-headers.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
@@ -8,7 +8,7 @@ import type { AskingCheck } from './findings.ts'
 /** A request and what the service answered to it. The path of the request begins with a slash, the query included. */
 export interface Exchange {
   readonly request: HttpRequest
-  readonly answer: Answer
+  readonly serviceResponse: ServiceResponse
   readonly check?: AskingCheck | undefined
 }
 
@@ -79,13 +79,13 @@ type Pairs = readonly (readonly [name: string, value: string])[]
 /** A recorded request as it is sent again, with its answer. */
 export function harExchange(
   { method, path, headers, body }: { method: string; path: string; headers: Pairs; body: string | undefined },
-  answer: { status: number; headers: Pairs; text: string },
+  response: { status: number; headers: Pairs; text: string },
 ): Exchange {
   const asked = `${method} ${path.split('?', 1).join()}`
   const pairs = headers.filter(([name]) => !NOT_REPLAYED.test(name))
   return {
     request: { method, path, headers: headersByName(pairs), ...(body === undefined ? {} : { body }) },
-    answer: new Answer(asked, answer.status, headersByName(answer.headers), answer.text),
+    serviceResponse: new ServiceResponse(asked, response.status, headersByName(response.headers), response.text),
   }
 }
 

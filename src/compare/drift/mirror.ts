@@ -111,8 +111,8 @@ export async function holdSame(both: readonly ConformTarget[], client: ClientCre
 }
 
 async function objectsAt(api: Api, path: string, name: string): Promise<JsonObject[]> {
-  const answer = await api.send('GET', path)
-  if (answer.status !== 200) return []
-  const list = answer.at(name)
+  const response = await api.send('GET', path)
+  if (response.status !== 200) return []
+  const list = response.at(name)
   return Array.isArray(list) ? list.filter(isJsonObject) : []
 }

@@ -1,4 +1,4 @@
-import { type Answer, Skipped } from '../conform/answer.ts'
+import { type ServiceResponse, Skipped } from '../conform/service-response.ts'
 import { ConformTarget } from '../conform/target.ts'
 import { operationAt } from '../../model/contract/route.ts'
 import { type JsonValue, parsedJson, textOf } from '../../model/domain/json.ts'
@@ -67,15 +67,15 @@ export class PermittedTarget extends ConformTarget {
   }
 
   /** Sends a request of the comparison. @throws Skipped for one that may not be sent */
-  async ask(request: HttpRequest, check: AskingCheck | undefined): Promise<Answer> {
+  async ask(request: HttpRequest, check: AskingCheck | undefined): Promise<ServiceResponse> {
     this.#permission.check(request)
-    const answer = await this.answerTo(request)
-    this.#permission.addAccount(parsedJson(answer.text))
-    this.exchanges.push({ request, answer, check })
-    return answer
+    const response = await this.responseTo(request)
+    this.#permission.addAccount(parsedJson(response.text))
+    this.exchanges.push({ request, serviceResponse: response, check })
+    return response
   }
 
-  protected answerTo(request: HttpRequest): Promise<Answer> {
+  protected responseTo(request: HttpRequest): Promise<ServiceResponse> {
     return super.send(request)
   }
 }

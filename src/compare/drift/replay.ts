@@ -1,4 +1,4 @@
-import { type Answer, Skipped } from '../conform/answer.ts'
+import { type ServiceResponse, Skipped } from '../conform/service-response.ts'
 import { Api, type ClientCredentials, type ConformTarget } from '../conform/target.ts'
 import { parsedJson } from '../../model/domain/json.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
@@ -45,13 +45,13 @@ export async function compareExchanges(options: ReplayOptions): Promise<Findings
       if (isOver) throw new Skipped('it is not asked any more')
       const request = await toMock.request(exchange)
       // The service comes first: a request that may not be sent there is not sent to the mock either.
-      const serviceAnswer =
-        service && toService ? await service.ask(await toService.request(exchange), check) : exchange.answer
-      const answer = await mock.send(request)
-      findings.add({ request, mock: answer, service: serviceAnswer, map: pairs, check })
-      learn(pairs, request, answer, serviceAnswer)
-      toMock.learn(exchange, answer)
-      toService?.learn(exchange, serviceAnswer)
+      const serviceResponse =
+        service && toService ? await service.ask(await toService.request(exchange), check) : exchange.serviceResponse
+      const response = await mock.send(request)
+      findings.add({ request, mock: response, service: serviceResponse, map: pairs, check })
+      learn(pairs, request, response, serviceResponse)
+      toMock.learn(exchange, response)
+      toService?.learn(exchange, serviceResponse)
     } catch (error) {
       if (!(error instanceof Skipped)) throw error
       if (check) incomplete.add(check)
@@ -62,7 +62,7 @@ export async function compareExchanges(options: ReplayOptions): Promise<Findings
 }
 
 /** Two answers to one request: what each has made in place of the other's. */
-export function learn(map: ValueMap, request: HttpRequest, mine: Answer, theirs: Answer): void {
+export function learn(map: ValueMap, request: HttpRequest, mine: ServiceResponse, theirs: ServiceResponse): void {
   if (mine.status < 400 && theirs.status >= 400) map.miss(parsedJson(mine.text), request)
   else map.learn(parsedJson(mine.text), parsedJson(theirs.text))
 }
@@ -78,21 +78,21 @@ export class Replayed {
   }
 
   /** @throws Skipped for a request that needs a value of an answer which was refused here */
-  async request({ request, answer }: Exchange): Promise<HttpRequest> {
+  async request({ request, serviceResponse: response }: Exchange): Promise<HttpRequest> {
     const { path, headers = {} } = request
     const isKnown = [...new URLSearchParams(request.body).values()].some((value) => this.map.has(value))
-    if (path.startsWith('/oauth/token') && answer.status === 200 && !isKnown) return this.#tokenRequest(request)
+    if (path.startsWith('/oauth/token') && response.status === 200 && !isKnown) return this.#tokenRequest(request)
     const mapped = this.map.request(request)
     // The control API takes an admin token, which both have.
     if (path.startsWith('/_mock/')) return mapped
     const [, token] = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? []
-    if (token === undefined || answer.status === 401 || this.map.has(token)) return mapped
+    if (token === undefined || response.status === 401 || this.map.has(token)) return mapped
     // The recording begins after its token request.
     return { ...mapped, headers: { ...mapped.headers, authorization: `Bearer ${await this.#api.token()}` } }
   }
 
-  learn({ request, answer }: Exchange, mockAnswer: Answer): void {
-    learn(this.map, request, answer, mockAnswer)
+  learn({ request, serviceResponse: response }: Exchange, mockResponse: ServiceResponse): void {
+    learn(this.map, request, response, mockResponse)
   }
 
   /** Recordings hold no credentials, and those of another environment would not do. */

@@ -1,4 +1,4 @@
-import { Answer } from '../conform/answer.ts'
+import { ServiceResponse } from '../conform/service-response.ts'
 import type { Check } from '../conform/check.ts'
 import { CheckContext } from '../conform/context.ts'
 import { ControlApi } from '../conform/control-api.ts'
@@ -139,32 +139,32 @@ class Service extends PermittedTarget {
     this.resources = new TestResources(this.api, options.prefix)
   }
 
-  override async send(request: HttpRequest): Promise<Answer> {
-    const answer = await super.send(request)
-    const location = redirectAway(answer, this.baseUrl)
-    if (location === undefined) return answer
+  override async send(request: HttpRequest): Promise<ServiceResponse> {
+    const response = await super.send(request)
+    const location = redirectAway(response, this.baseUrl)
+    if (location === undefined) return response
     throw new StartError(
       `${request.method} ${request.path.replace(/\?.*/, '')} leads to ${location}: name that one with --base-url`,
     )
   }
 
   /** A service that breaks off is compared too: its status is 0 then. */
-  protected override async answerTo(request: HttpRequest): Promise<Answer> {
-    const answer = await this.send(request).catch((error: unknown) => {
+  protected override async responseTo(request: HttpRequest): Promise<ServiceResponse> {
+    const response = await this.send(request).catch((error: unknown) => {
       if (error instanceof StartError) throw error
-      return new Answer(`${request.method} ${request.path}`, 0, {}, failureReason(error))
+      return new ServiceResponse(`${request.method} ${request.path}`, 0, {}, failureReason(error))
     })
-    if (answer.status === 200 || answer.status === 201) this.#keep(request, answer)
-    return answer
+    if (response.status === 200 || response.status === 201) this.#keep(request, response)
+    return response
   }
 
   /** What is removed at the end: what has a name of this run, what a request of a recording has created, environments of checks. */
-  #keep({ method, path, headers }: HttpRequest, answer: Answer): void {
-    const isCreate = answer.status === 201 && CREATES.has(operationAt(method, path.replace(/\?.*/, '')))
-    this.resources.addAccount(answer, isCreate)
-    this.resources.addProvider(answer, isCreate)
+  #keep({ method, path, headers }: HttpRequest, response: ServiceResponse): void {
+    const isCreate = response.status === 201 && CREATES.has(operationAt(method, path.replace(/\?.*/, '')))
+    this.resources.addAccount(response, isCreate)
+    this.resources.addProvider(response, isCreate)
     if (method !== 'POST' || path !== ENVIRONMENTS) return
-    const name = answer.string('name')
+    const name = response.string('name')
     this.resources.add(`environment ${name}`, () =>
       this.send({ method: 'DELETE', path: `${path}/${encodeURIComponent(name)}`, headers }),
     )
@@ -178,7 +178,7 @@ class SuiteTarget extends PermittedTarget {
   /** What asks. */
   check: Check | undefined
 
-  override send(request: HttpRequest): Promise<Answer> {
+  override send(request: HttpRequest): Promise<ServiceResponse> {
     // A link of the mock is one of the service too, below its own address.
     const isLink = request.path.startsWith(`${this.baseUrl}/`)
     return this.ask(isLink ? { ...request, path: request.path.slice(this.baseUrl.length) } : request, this.check)

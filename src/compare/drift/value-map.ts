@@ -1,4 +1,4 @@
-import { Skipped } from '../conform/answer.ts'
+import { Skipped } from '../conform/service-response.ts'
 import { isJsonObject, jsonText, type JsonValue, nestsDeeper, own, parsedJson } from '../../model/domain/json.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { percentDecoded } from '../../model/domain/text.ts'

@@ -56,7 +56,7 @@ interface Call {
   readonly tool: string
   readonly input: JsonObject
   /** What the third party must answer; undefined where it answered nothing that a responder can. */
-  readonly answer: JsonObject | undefined
+  readonly response: JsonObject | undefined
   readonly locator: Texts
 }
 
@@ -79,23 +79,23 @@ class Seen {
   /** The connector that a further connection of its provider belongs to (G73), by the name of the connection. */
   readonly #furtherConnections = new Map<string, string>()
 
-  add(exchange: Recorded, { operation, query, sent, answered, status, code }: Observed): void {
+  add(exchange: Recorded, { operation, query, sent, responseBody, status, code }: Observed): void {
     const body = isJsonObject(sent) ? sent : {}
     const asked = { ...textsOf(Object.fromEntries(query)), ...textsOf(body) }
     // A tool that the service does not have is none of the mock's.
     if (operation === 'execute_tool' && textAt(body, 'tool_name') !== '' && code !== 'TOOL_NOT_FOUND') {
       const input = own(body, 'tool_input') ?? own(body, 'params')
-      const answer = responseOf(answered, status, headerIn(exchange.answer, 'retry-after'))
+      const response = responseOf(responseBody, status, headerIn(exchange.response, 'retry-after'))
       const call = { tool: textAt(body, 'tool_name'), input: isJsonObject(input) ? input : {} }
-      this.#calls.push({ ...call, answer, locator: asked })
+      this.#calls.push({ ...call, response, locator: asked })
     }
-    if (status < 200 || status >= 300 || !isJsonObject(answered)) return
+    if (status < 200 || status >= 300 || !isJsonObject(responseBody)) return
     // A link makes an account where there is none. One that was there and was not seen before cannot be told from it.
     if (operation === 'create_magic_link' && asked['id'] === undefined && !this.#account(asked)) {
       this.#made.add(accountName(asked))
       this.#linked.add(asked['connector'] ?? '')
     }
-    const [account, provider] = [objectAt(answered, 'connected_account'), objectAt(answered, 'provider')]
+    const [account, provider] = [objectAt(responseBody, 'connected_account'), objectAt(responseBody, 'provider')]
     const isCreated = operation === 'create_connected_account'
     if (isCreated) {
       this.#made.add(textAt(account, 'id'))
@@ -104,7 +104,7 @@ class Seen {
       this.#fields.set(name, new Set([...(this.#fields.get(name) ?? []), ...Object.keys(details)]))
     }
     if (operation === 'create_custom_provider') this.#made.add(textAt(provider, 'identifier'))
-    for (const each of [account, ...objectsIn(answered, 'connected_accounts')]) {
+    for (const each of [account, ...objectsIn(responseBody, 'connected_accounts')]) {
       // No answer shows the scope of an account.
       const scoped = { ...each, ...(isCreated && UNSCOPED), ...fieldsIn(asked, ['organization_id', 'user_id']) }
       const details = objectAt(each, 'authorization_details')
@@ -113,10 +113,10 @@ class Seen {
       if (this.#made.has(accountName(textsOf(each)))) this.#made.add(textAt(each, 'id'))
       keep(this.#accounts, scoped, textAt(each, 'id'))
     }
-    for (const each of objectsIn(answered, 'connections')) keep(this.#connections, each, textAt(each, 'key_id'))
-    for (const each of [provider, ...objectsIn(answered, 'providers')])
+    for (const each of objectsIn(responseBody, 'connections')) keep(this.#connections, each, textAt(each, 'key_id'))
+    for (const each of [provider, ...objectsIn(responseBody, 'providers')])
       keep(this.#providers, each, textAt(each, 'identifier'))
-    for (const each of objectsIn(answered, 'tools')) {
+    for (const each of objectsIn(responseBody, 'tools')) {
       const tool = isJsonObject(own(each, 'tool')) ? objectAt(each, 'tool') : each
       keep(this.#tools, tool, textAt(objectAt(tool, 'definition'), 'name'))
     }
@@ -187,9 +187,9 @@ class Seen {
 
   /** Accounts of tools that the third party answered, and that no answer has shown. */
   #inferAccounts(): void {
-    for (const { tool, answer, locator } of this.#calls) {
+    for (const { tool, response, locator } of this.#calls) {
       const { connected_account_id: id, identifier = id } = locator
-      if (!answer || identifier === undefined || this.#account(locator)) continue
+      if (!response || identifier === undefined || this.#account(locator)) continue
       const connector = locator['connector'] ?? this.#connectorOfTool(tool)
       const scope = fieldsIn(locator, ['organization_id', 'user_id'])
       const account = { ...(id !== undefined && { id }), connector, identifier, ...scope, status: 'ACTIVE' }
@@ -303,7 +303,7 @@ class Seen {
     const groups = new Map<string, { on: JsonObject; answers: JsonObject[] }>()
     for (const call of this.#calls) {
       const account = this.#account(call.locator)
-      if (call.tool !== tool || !call.answer || !account) continue
+      if (call.tool !== tool || !call.response || !account) continue
       const body = matched(secrets.json(call.input) as JsonObject)
       const naming = this.#furtherConnections.size > 0 ? ['connector', ...NAMING] : NAMING
       const caller = Object.fromEntries(Object.entries(account).filter(([name]) => naming.includes(name)))
@@ -314,12 +314,12 @@ class Seen {
       }
       const key = jsonText(on)
       const group = groups.get(key) ?? { on, answers: [] }
-      const answer = literalValue(secrets.json(call.answer)) as JsonObject
-      if (!size.fits([on, answer])) {
+      const response = literalValue(secrets.json(call.response)) as JsonObject
+      if (!size.fits([on, response])) {
         this.#notes.add(`left out: an answer of ${tool}, with which its file would be too large for the mock`)
         continue
       }
-      group.answers.push(answer)
+      group.answers.push(response)
       groups.set(key, group)
     }
     const sorted = [...groups.values()].sort((a, b) => leaves(own(b.on, 'body')) - leaves(own(a.on, 'body')))
@@ -349,10 +349,14 @@ function seedAccount(account: JsonObject): JsonObject {
 }
 
 /** What the third party answered for a tool. */
-function responseOf(answered: JsonValue | undefined, status: number, wait: string | undefined): JsonObject | undefined {
-  const data = isJsonObject(answered) ? own(answered, 'data') : undefined
+function responseOf(
+  responseBody: JsonValue | undefined,
+  status: number,
+  wait: string | undefined,
+): JsonObject | undefined {
+  const data = isJsonObject(responseBody) ? own(responseBody, 'data') : undefined
   if (status === 200 && isJsonObject(data)) return { status: 200, body: data }
-  const { tool_error_code = '', tool_error_message: message = '' } = toolErrorOf(answered) ?? {}
+  const { tool_error_code = '', tool_error_message: message = '' } = toolErrorOf(responseBody) ?? {}
   const word = textOf(tool_error_code)
   const isStatus = /^[45]\d\d$/.test(word)
   const failed = isStatus ? Number(word) : status
@@ -363,9 +367,9 @@ function responseOf(answered: JsonValue | undefined, status: number, wait: strin
 }
 
 /** The answers in their order; one for all where they are alike. */
-function inSequence(answers: readonly JsonObject[]): JsonObject {
-  const distinct = new Set(answers.map((answer) => jsonText(answer)))
-  return distinct.size === 1 ? { respond: answers[0] ?? {} } : { sequence: [...answers] }
+function inSequence(responses: readonly JsonObject[]): JsonObject {
+  const distinct = new Set(responses.map((response) => jsonText(response)))
+  return distinct.size === 1 ? { respond: responses[0] ?? {} } : { sequence: [...responses] }
 }
 
 /** An input as a match. Where a secret was, any text may be. A key with a dot would be read as a path. */

@@ -20,13 +20,13 @@ export function harOf(exchanges: readonly Recorded[], options: HarOptions) {
 }
 
 function entryOf(exchange: Recorded, { upstream, secrets }: HarOptions) {
-  const { startedAt, durationMs, method, target, request, answer } = exchange
+  const { startedAt, durationMs, method, target, request, response } = exchange
   const url = secrets.url(upstream.replace(/\/+$/, '') + target)
-  const [requestMessage, received] = [shownMessage(request, secrets), shownMessage(answer, secrets)]
+  const [requestMessage, received] = [shownMessage(request, secrets), shownMessage(response, secrets)]
   const notes = [
     ...unreplayable(exchange).map((problem) => `contract: ${secrets.text(problem)}`),
-    ...(answer ? [] : ['the service gave no answer']),
-    ...(answer?.isTorn === true ? ['the answer ended before it was complete'] : []),
+    ...(response ? [] : ['the service gave no answer']),
+    ...(response?.isTorn === true ? ['the answer ended before it was complete'] : []),
     ...(requestMessage.note === undefined ? [] : [`the request: ${requestMessage.note}`]),
   ]
   return {
@@ -47,19 +47,19 @@ function entryOf(exchange: Recorded, { upstream, secrets }: HarOptions) {
     },
     response: {
       headersSize: -1,
-      status: answer?.status ?? 0,
-      statusText: secrets.phrase(answer?.reason ?? ''),
+      status: response?.status ?? 0,
+      statusText: secrets.phrase(response?.reason ?? ''),
       httpVersion: 'HTTP/1.1',
       cookies: [],
       headers: received.headers,
       content: {
-        size: answer?.body.size ?? 0,
+        size: response?.body.size ?? 0,
         mimeType: received.type || 'x-unknown',
         ...(received.text === undefined ? {} : { text: received.text }),
         ...(received.note === undefined ? {} : { comment: received.note }),
       },
-      redirectURL: secrets.url(headerIn(answer, 'location') ?? ''),
-      bodySize: answer?.body.size ?? -1,
+      redirectURL: secrets.url(headerIn(response, 'location') ?? ''),
+      bodySize: response?.body.size ?? -1,
     },
     cache: {},
     timings: { send: 0, wait: durationMs, receive: 0 },

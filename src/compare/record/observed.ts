@@ -20,19 +20,19 @@ export interface Observed {
   /** JSON, or the fields of a form; undefined without a body, or for one that cannot be read. */
   readonly sent: JsonValue | undefined
   /** JSON of the answer; undefined where it has none. */
-  readonly answered: JsonValue | undefined
+  readonly responseBody: JsonValue | undefined
   /** 0 where no whole answer came. */
   readonly status: number
   /** The `error_code` of a refusal, or the `error` of a token request; empty where there is none. */
   readonly code: string
 }
 
-export function observe({ method, target, request, answer }: Recorded): Observed {
+export function observe({ method, target, request, response }: Recorded): Observed {
   const [path = '', query = ''] = target.split('?')
   const text = bodyText(request)
   const isForm = headerIn(request, 'content-type')?.includes('x-www-form-urlencoded') === true
-  const received = bodyText(answer)
-  const answered = received === undefined ? undefined : parsedJson(received)
+  const received = bodyText(response)
+  const responseBody = received === undefined ? undefined : parsedJson(received)
   return {
     operation: operationAt(method, path),
     query: new URLSearchParams(query),
@@ -42,9 +42,9 @@ export function observe({ method, target, request, answer }: Recorded): Observed
         : isForm
           ? fieldValues(new URLSearchParams(text))
           : parsedJson(text),
-    answered,
-    status: answer && !answer.isTorn ? answer.status : 0,
-    code: observedCode(answered),
+    responseBody,
+    status: response && !response.isTorn ? response.status : 0,
+    code: observedCode(responseBody),
   }
 }
 
@@ -61,7 +61,7 @@ export function toolErrorOf(body: JsonValue | undefined): JsonObject | undefined
 
 /** What the contract says against an exchange, one sentence each. A request that was refused may be wrong on purpose. */
 export function unreplayable(exchange: Recorded): string[] {
-  const { operation, query, sent, answered, status } = observe(exchange)
+  const { operation, query, sent, responseBody, status } = observe(exchange)
   if (operation === undefined) return []
   const route = routeOf(operation)
   const path = { ...pathPattern(route.path).exec(exchange.target.split('?', 1).join())?.groups }
@@ -69,7 +69,7 @@ export function unreplayable(exchange: Recorded): string[] {
   const violations = status >= 200 && status < 300 ? checkRequest(route, raw).violations : []
   return [
     ...violations.map(({ field, description }) => `the request breaks it: ${field} ${description}`),
-    ...(status === 0 ? [] : checkResponse(operation, status, answered)).map(
+    ...(status === 0 ? [] : checkResponse(operation, status, responseBody)).map(
       ({ field, description }) => `the answer breaks it: ${field} ${description}`,
     ),
   ]

@@ -8,7 +8,7 @@ import { fieldValues } from '../../model/domain/json.ts'
 import { headerPairs, passedOn } from '../../model/domain/request-headers.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { failureReason, HttpClient, redirectAway } from '../../platform/http-client.ts'
-import { MAX_KEPT, type Recorded, type RecordedAnswer, type RecordedBody } from './recorded.ts'
+import { MAX_KEPT, type Recorded, type RecordedResponse, type RecordedBody } from './recorded.ts'
 
 export interface ProxyOptions {
   /** The base URL of the service. */
@@ -73,11 +73,11 @@ export class RecordingProxy {
   async #probe(): Promise<void> {
     const { upstream, nonce } = this.#options
     const asked = this.#client.send({ method: 'GET', path: PROBED_PATH, headers: { [PROBE]: nonce } })
-    const answer = await asked.catch((error: unknown) => {
+    const response = await asked.catch((error: unknown) => {
       throw new StartError(`--upstream ${upstream} does not answer (${failureReason(error)})`)
     })
     if (this.#isLoop) throw new StartError(`--upstream ${upstream} is this recorder itself; name the service`)
-    const location = redirectAway(answer, upstream)
+    const location = redirectAway(response, upstream)
     if (location === undefined) return
     throw new StartError(`--upstream ${upstream} redirects to ${location}; name that one, if it is the service`)
   }
@@ -96,9 +96,9 @@ export class RecordingProxy {
     }
     const startedAt = now()
     const beginning = beginningOf(request)
-    let answer: RecordedAnswer | undefined
+    let recordedResponse: RecordedResponse | undefined
     try {
-      answer = await this.#exchange(request, response)
+      recordedResponse = await this.#exchange(request, response)
     } finally {
       // A request whose sender has gone does not end.
       if (!request.complete) await finished(request.resume()).catch(() => undefined)
@@ -108,13 +108,13 @@ export class RecordingProxy {
         method: request.method ?? 'GET',
         target: request.url ?? '/',
         request: { headers: headerPairs(request.rawHeaders), body: beginning() },
-        answer,
+        response: recordedResponse,
       })
     }
   }
 
   /** The answer as it went on to the client; undefined where there was none, and the connection to the client ends as well. */
-  async #exchange(request: IncomingMessage, response: ServerResponse): Promise<RecordedAnswer | undefined> {
+  async #exchange(request: IncomingMessage, response: ServerResponse): Promise<RecordedResponse | undefined> {
     const aborted = new AbortController()
     response.once('close', () => aborted.abort())
     let incoming: IncomingMessage

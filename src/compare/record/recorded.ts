@@ -29,10 +29,10 @@ export interface Recorded {
   readonly target: string
   readonly request: Message
   /** Undefined where no head of an answer came. */
-  readonly answer: RecordedAnswer | undefined
+  readonly response: RecordedResponse | undefined
 }
 
-export interface RecordedAnswer extends Message {
+export interface RecordedResponse extends Message {
   readonly status: number
   readonly reason: string
   /** Whether the connection ended inside the body. */

@@ -1,4 +1,4 @@
-import { Answer, Skipped } from '../conform/answer.ts'
+import { ServiceResponse, Skipped } from '../conform/service-response.ts'
 import { isDeclared } from '../../model/contract/route.ts'
 import type { Operation } from '../../model/contract/shapes.ts'
 import { codesOfStatus, isToolErrorStatus, TOKEN_ERRORS } from '../../model/domain/errors.ts'
@@ -16,19 +16,19 @@ import { bodyText, headerIn, type Message, type Recorded } from './recorded.ts'
 /** A mock that has the recorded seed, in which the recording is tried. */
 export interface RehearsalMock {
   /** @throws Error when there is no whole answer */
-  send(request: HttpRequest): Promise<Answer>
+  send(request: HttpRequest): Promise<ServiceResponse>
   /** Remembers the state, and what of the request journal counts. */
   save(): Promise<void>
   /** Back to what was saved last; requests since then do not count. */
   restore(): Promise<void>
   /** Sends a request while a rule answers the next one. */
-  sendUnder(rule: JsonObject, request: HttpRequest): Promise<Answer>
+  sendUnder(rule: JsonObject, request: HttpRequest): Promise<ServiceResponse>
   /** The id of the account of the latest request; undefined where it had none. */
   caller(): string | undefined
   /** Adds an account of this identifier to each connector that has accounts. */
   addAccounts(identifier: string): Promise<void>
   /** Calls a tool with a bearer token of its own. */
-  executeTool(body: JsonObject): Promise<Answer>
+  executeTool(body: JsonObject): Promise<ServiceResponse>
 }
 
 interface ToolCall {
@@ -102,7 +102,7 @@ export class Rehearsal {
 
   async #step(exchange: Recorded, operation: Operation): Promise<string | undefined> {
     const recorded = replayable(exchange)
-    const wanted = rehearsedOutcome(recorded.answer, exchange.answer?.isTorn === false)
+    const wanted = rehearsedOutcome(recorded.serviceResponse, exchange.response?.isTorn === false)
     await this.#verified(operation, recorded.request)
     let request: HttpRequest
     try {
@@ -112,35 +112,35 @@ export class Rehearsal {
       return `${exchange.method} ${recordedPath(exchange)} ${error.message}`
     }
     await this.#mock.save()
-    let answer = await this.#mock.send(request).catch(noAnswer)
+    let response = await this.#mock.send(request).catch(noResponse)
     if (
-      isOther(rehearsedOutcome(answer), wanted) &&
+      isOther(rehearsedOutcome(response), wanted) &&
       wanted.account !== '' &&
-      rehearsedOutcome(answer).account === 'PENDING_AUTH'
+      rehearsedOutcome(response).account === 'PENDING_AUTH'
     ) {
       // A user has given consent meanwhile, which no proxy sees.
       await this.#mock.restore()
       await this.#approve()
-      answer = await this.#again(request)
+      response = await this.#again(request)
     }
-    const first = rehearsedOutcome(answer)
-    const isWhole = recorded.answer.status > 0
-    if (isWhole) this.findings.add({ request, mock: answer, service: recorded.answer, map: this.#pairs })
+    const first = rehearsedOutcome(response)
+    const isWhole = recorded.serviceResponse.status > 0
+    if (isWhole) this.findings.add({ request, mock: response, service: recorded.serviceResponse, map: this.#pairs })
     if (isOther(first, wanted))
-      answer = (await this.#caused(exchange, operation, wanted, request)) ?? (await this.#again(request))
-    this.#replayed.learn(recorded, answer)
-    if (isWhole) learn(this.#pairs, request, answer, recorded.answer)
-    const [body, data] = [parsedJson(request.body ?? ''), dataOf(answer)]
+      response = (await this.#caused(exchange, operation, wanted, request)) ?? (await this.#again(request))
+    this.#replayed.learn(recorded, response)
+    if (isWhole) learn(this.#pairs, request, response, recorded.serviceResponse)
+    const [body, data] = [parsedJson(request.body ?? ''), dataOf(response)]
     if (operation === 'execute_tool' && isJsonObject(body) && data !== undefined)
       this.#toolCalls.push({ account: this.#mock.caller(), body, data })
-    if (operation === 'create_magic_link') this.#links.push(textOf(valueAt(parsedJson(answer.text), 'link')))
-    if (!isOther(rehearsedOutcome(answer), wanted)) return undefined
+    if (operation === 'create_magic_link') this.#links.push(textOf(valueAt(parsedJson(response.text), 'link')))
+    if (!isOther(rehearsedOutcome(response), wanted)) return undefined
     return `${exchange.method} ${recordedPath(exchange)} answered ${outcomeText(wanted)}, and its replay answers ${outcomeText(first)}`
   }
 
-  async #again(request: HttpRequest): Promise<Answer> {
+  async #again(request: HttpRequest): Promise<ServiceResponse> {
     await this.#mock.restore()
-    return this.#mock.send(request).catch(noAnswer)
+    return this.#mock.send(request).catch(noResponse)
   }
 
   /** The answer of the mock under the first rule by which it is the recorded one. */
@@ -149,7 +149,7 @@ export class Rehearsal {
     operation: Operation,
     wanted: Outcome,
     request: HttpRequest,
-  ): Promise<Answer | undefined> {
+  ): Promise<ServiceResponse | undefined> {
     for (const faults of causesOf(exchange, operation, wanted)) {
       await this.#mock.restore()
       const respond = faults.map((fault) => own(fault, 'respond')).find(isJsonObject)
@@ -161,8 +161,8 @@ export class Rehearsal {
         do: faults,
         ...(respond && !isOnSpec(operation, wanted, respond) && { off_spec: true }),
       }
-      const answer = await this.#mock.sendUnder(rule, request).catch(noAnswer)
-      if (!isOther(rehearsedOutcome(answer), wanted)) return answer
+      const response = await this.#mock.sendUnder(rule, request).catch(noResponse)
+      if (!isOther(rehearsedOutcome(response), wanted)) return response
     }
     return undefined
   }
@@ -181,7 +181,9 @@ export class Rehearsal {
   async #approve(): Promise<string | undefined> {
     const link = parseUrl(this.#links.pop() ?? '')
     if (!link) return undefined
-    const redirect = await this.#mock.send({ method: 'GET', path: `${link.pathname}?decision=approve` }).catch(noAnswer)
+    const redirect = await this.#mock
+      .send({ method: 'GET', path: `${link.pathname}?decision=approve` })
+      .catch(noResponse)
     const id = parseUrl(redirect.headers.location ?? '')?.searchParams.get('auth_request_id')
     await this.#mock.save()
     return id ?? ''
@@ -189,13 +191,13 @@ export class Rehearsal {
 }
 
 /** What may have been behind an answer, the likeliest first. Faults of the model last: what follows from them follows too. */
-function causesOf({ answer }: Recorded, operation: Operation, { status, code, account }: Outcome): JsonObject[][] {
-  const text = bodyText(answer) ?? ''
-  if (status === 0) return answer ? [[{ truncate_body: {} }]] : [[{ reset_connection: {} }]]
+function causesOf({ response }: Recorded, operation: Operation, { status, code, account }: Outcome): JsonObject[][] {
+  const text = bodyText(response) ?? ''
+  if (status === 0) return response ? [[{ truncate_body: {} }]] : [[{ reset_connection: {} }]]
   if (code === NO_JSON) return [[{ malformed_json: {} }], [{ respond: { status, body: text } }]]
   const ended = [[{ expire_account: {} }], [{ disconnect: {} }]]
   if (/DISCONNECTED/.test(text) || account === 'DISCONNECTED') ended.reverse()
-  const respond = { respond: respondOf(answer, status, code, text) }
+  const respond = { respond: respondOf(response, status, code, text) }
   return [
     ...(code === 'ACCOUNT_NOT_ACTIVE' || account === 'EXPIRED' || account === 'DISCONNECTED' ? ended : []),
     ...(code === 'UNAUTHENTICATED' ? [[{ revoke_bearer_tokens: {} }]] : []),
@@ -207,9 +209,9 @@ function causesOf({ answer }: Recorded, operation: Operation, { status, code, ac
 }
 
 /** The same answer: by its code where the mock makes the rest of it, else as it is. */
-function respondOf(answer: Message | undefined, status: number, code: string, text: string): JsonObject {
+function respondOf(response: Message | undefined, status: number, code: string, text: string): JsonObject {
   const body = parsedJson(text)
-  const wait = headerIn(answer, 'retry-after')
+  const wait = headerIn(response, 'retry-after')
   const ofTool = toolErrorOf(body)?.['tool_error_message']
   const message = ofTool ?? valueAt(body, 'message') ?? valueAt(body, 'error_description')
   return {
@@ -241,7 +243,7 @@ function isOther(outcome: Outcome, wanted: Outcome): boolean {
   return outcome.status !== wanted.status || outcome.code !== wanted.code || hasOtherAccount
 }
 
-function rehearsedOutcome({ status, text }: Answer, isWhole = true): Outcome {
+function rehearsedOutcome({ status, text }: ServiceResponse, isWhole = true): Outcome {
   if (status === 0 || !isWhole) return { status: 0, code: '', account: '' }
   const body = parsedJson(text)
   const code = body === undefined && text.trim() !== '' ? NO_JSON : observedCode(body)
@@ -249,19 +251,19 @@ function rehearsedOutcome({ status, text }: Answer, isWhole = true): Outcome {
 }
 
 /** What a tool answered; undefined where it was refused. */
-function dataOf({ status, text }: Answer): string | undefined {
+function dataOf({ status, text }: ServiceResponse): string | undefined {
   return status === 200 ? jsonText(valueAt(parsedJson(text), 'data')) : undefined
 }
 
-function noAnswer(): Answer {
-  return new Answer('', 0, {}, '')
+function noResponse(): ServiceResponse {
+  return new ServiceResponse('', 0, {}, '')
 }
 
 /** A recorded exchange as it is sent again. */
-function replayable({ method, target, request, answer }: Recorded): Exchange {
+function replayable({ method, target, request, response }: Recorded): Exchange {
   return harExchange(
     { method, path: target, headers: request.headers, body: bodyText(request) || undefined },
-    { status: answer?.status ?? 0, headers: answer?.headers ?? [], text: bodyText(answer) ?? '' },
+    { status: response?.status ?? 0, headers: response?.headers ?? [], text: bodyText(response) ?? '' },
   )
 }
 

@@ -54,12 +54,12 @@ export class Secrets {
   }
 
   /** Finds the secrets of an exchange. */
-  learn({ target, request, answer }: Recorded): void {
+  learn({ target, request, response }: Recorded): void {
     this.#finding.url(target)
     this.#learnMessage(request)
-    if (!answer) return
-    this.#finding.text(answer.reason)
-    this.#learnMessage(answer)
+    if (!response) return
+    this.#finding.text(response.reason)
+    this.#learnMessage(response)
   }
 
   /** What is hidden, by name, with how many values each. */

@@ -261,7 +261,7 @@ class Draft {
         input_schema,
         call: { method, ...call },
       },
-      ...this.#answer(operation),
+      ...this.#response(operation),
     }
   }
 
@@ -354,13 +354,13 @@ class Draft {
   }
 
   /** The answer of the first success that the document has, or of `default`. */
-  #answer(operation: ApiOperation) {
+  #response(operation: ApiOperation) {
     const { place, responses } = operation
     const [success] = [...responses.keys()].filter((each) => /^2(\d\d|XX)$/.test(each)).sort()
     const used = success ?? (responses.has('DEFAULT') ? 'DEFAULT' : '')
     const content = responses.get(used)
     const status = /^\d+$/.test(used) ? Number(used) : used === '' ? 204 : 200
-    const none = { status, headers: {}, answer: undefined, sample: undefined, isExample: false }
+    const none = { status, headers: {}, response: undefined, sample: undefined, isExample: false }
     if (used === '')
       this.from.note('without an answer of its own, because the document has no success; it answers 204', place)
     if (!content) return none
@@ -390,7 +390,7 @@ class Draft {
     const make: Make = (each, name, level) => makeValue(inlined(each, 4 - level, name).schema)
     const value = isExample ? literalValue(example) : (makeValue(schema) ?? null)
     return {
-      answer: schema,
+      response: schema,
       sample: new Fitting(follow, make, (reason) => note(reason, place)).fit(value, described),
       isExample,
     }

@@ -15,7 +15,7 @@ export interface ResourceOperation {
   /** Names of properties that no answer shows, of the whole document. */
   readonly writeOnly: ReadonlySet<string>
   /** The schema of its answer, when that is JSON. */
-  readonly answer: JsonObject | undefined
+  readonly response: JsonObject | undefined
   /** Its answer, with templates. */
   readonly sample: JsonValue | undefined
   /** Whether the answer is an example of the document. */
@@ -121,14 +121,14 @@ function itemOf(
   base: string,
   parameter: string,
 ): { item: Wrapped; key: string } | undefined {
-  const { answer, sample } = get ?? {}
-  if (!answer || !isJsonObject(sample)) return undefined
+  const { response, sample } = get ?? {}
+  if (!response || !isJsonObject(sample)) return undefined
   const names = keyNames(base, parameter)
-  const inner = Object.entries(objectAt(answer, 'properties')).flatMap(([wrapper, schema]): Wrapped[] => {
+  const inner = Object.entries(objectAt(response, 'properties')).flatMap(([wrapper, schema]): Wrapped[] => {
     const value = own(sample, wrapper)
     return isJsonObject(schema) && isJsonObject(value) ? [{ wrapper, schema, sample: value }] : []
   })
-  for (const item of [{ wrapper: '', schema: answer, sample }, ...(inner.length === 1 ? inner : [])]) {
+  for (const item of [{ wrapper: '', schema: response, sample }, ...(inner.length === 1 ? inner : [])]) {
     const key = names.find((name) => isKey(own(objectAt(item.schema, 'properties'), name)))
     if (key !== undefined) return { item, key }
   }
@@ -165,7 +165,7 @@ function listOf(
   operation: ResourceOperation | undefined,
   { item, key }: { item: Wrapped; key: string },
 ): Listed | undefined {
-  if (!operation?.answer) return undefined
+  if (!operation?.response) return undefined
   const propertyNames = Object.keys(objectAt(item.schema, 'properties'))
   const isList = (schema: JsonObject): boolean => {
     const items = objectAt(schema, 'items')
@@ -176,8 +176,8 @@ function listOf(
       names.filter((name) => propertyNames.includes(name)).length * 2 >= names.length
     )
   }
-  if (isList(operation.answer)) return { operation, at: [] }
-  const [only, ...others] = propertiesOf(operation.answer, []).filter(({ schema }) => isList(schema))
+  if (isList(operation.response)) return { operation, at: [] }
+  const [only, ...others] = propertiesOf(operation.response, []).filter(({ schema }) => isList(schema))
   return only && others.length === 0 ? { operation, at: only.at } : undefined
 }
 
@@ -228,7 +228,7 @@ function collectionOf({ item, key, parents, list, create }: Resource): JsonObjec
 /** What a list says of its items: fields that they need, with the values of its sample, and the items of an example. */
 function listedItems({ operation, at }: Listed, key: string) {
   let value = operation.sample
-  let schema = operation.answer ?? {}
+  let schema = operation.response ?? {}
   for (const name of at) {
     value = isJsonObject(value) ? own(value, name) : undefined
     schema = objectAt(objectAt(schema, 'properties'), name)
@@ -270,12 +270,12 @@ function* stepsOf(
   if (create) {
     const requestItem = requestValue(create, item)
     const step = { create: collection, ...(requestItem !== '{{request.body}}' && { item: requestItem }) }
-    yield [create, { steps: [...bodyCheck(create), step], body: answerBody(create, resource) }]
+    yield [create, { steps: [...bodyCheck(create), step], body: responseBody(create, resource) }]
   }
   if (list) {
-    const { sample, answer, parameters } = list.operation
+    const { sample, response, parameters } = list.operation
     const { step, hasToken } = listStep(collection, parameters, item.schema, where)
-    yield [list.operation, { steps: [step], body: listBody(sample, answer ?? {}, list.at, { hasToken }) }]
+    yield [list.operation, { steps: [step], body: listBody(sample, response ?? {}, list.at, { hasToken }) }]
   }
   const get = items.get('GET')
   if (get) yield [get, { steps: [find], body: wrappedBody(get.sample, item.wrapper) }]
@@ -285,13 +285,13 @@ function* stepsOf(
     // A POST changes an item only where it answers that item.
     if (method === 'POST' && itemBody(update, resource) === undefined) continue
     const step = { update: collection, key: value, set: requestValue(update, item) }
-    yield [update, { steps: [...bodyCheck(update), ...before, step], body: answerBody(update, resource) }]
+    yield [update, { steps: [...bodyCheck(update), ...before, step], body: responseBody(update, resource) }]
   }
   const remove = items.get('DELETE')
   if (!remove) return
-  const answered = itemBody(remove, resource)
-  const first = answered === undefined ? before : [find]
-  const body = answered ?? withKey(remove.sample, resource, value)
+  const removed = itemBody(remove, resource)
+  const first = removed === undefined ? before : [find]
+  const body = removed ?? withKey(remove.sample, resource, value)
   yield [remove, { steps: [...first, { delete: collection, key: value }], body }]
 }
 
@@ -310,11 +310,11 @@ function requestValue(operation: ResourceOperation, item: Wrapped): string {
 
 /** Fields of a request that an item cannot have by its schema, as paths. */
 function foreignFields({ request, writeOnly }: ResourceOperation, { schema, wrapper }: Wrapped): string[] {
-  const foreignIn = (asked: JsonObject, answered: JsonObject): string[] => {
-    if (own(asked, 'items') !== undefined) return foreignIn(objectAt(asked, 'items'), objectAt(answered, 'items'))
-    const isClosed = own(answered, 'additionalProperties') === false
+  const foreignIn = (asked: JsonObject, responseBody: JsonObject): string[] => {
+    if (own(asked, 'items') !== undefined) return foreignIn(objectAt(asked, 'items'), objectAt(responseBody, 'items'))
+    const isClosed = own(responseBody, 'additionalProperties') === false
     return Object.entries(objectAt(asked, 'properties')).flatMap(([name, propertySchema]) => {
-      const property = own(objectAt(answered, 'properties'), name)
+      const property = own(objectAt(responseBody, 'properties'), name)
       if (!isJsonObject(property)) return isClosed || writeOnly.has(name) ? [name] : []
       if (!isJsonObject(propertySchema)) return []
       return mayBe(propertySchema, property)
@@ -326,16 +326,16 @@ function foreignFields({ request, writeOnly }: ResourceOperation, { schema, wrap
 }
 
 /** Whether some value of a request's schema fits that of an answer. */
-function mayBe(schema: JsonObject, answered: JsonObject): boolean {
-  const [from, to] = [possibleTypes(schema), possibleTypes(answered)]
+function mayBe(schema: JsonObject, responseBody: JsonObject): boolean {
+  const [from, to] = [possibleTypes(schema), possibleTypes(responseBody)]
   if (from.length === 0 || to.length === 0) return true
   const common = from.filter((type) => to.includes(type) || (isNumberType(type) && to.some(isNumberType)))
   return common.some((type) => {
     if (type === 'null') return false
-    if (type === 'array') return mayBe(objectAt(schema, 'items'), objectAt(answered, 'items'))
+    if (type === 'array') return mayBe(objectAt(schema, 'items'), objectAt(responseBody, 'items'))
     if (type !== 'object') return true
-    const [inside, needed] = [objectAt(schema, 'properties'), objectAt(answered, 'properties')]
-    const required = [own(answered, 'required')].flat().filter((name) => typeof name === 'string')
+    const [inside, needed] = [objectAt(schema, 'properties'), objectAt(responseBody, 'properties')]
+    const required = [own(responseBody, 'required')].flat().filter((name) => typeof name === 'string')
     return (
       required.every((name) => Object.hasOwn(inside, name)) &&
       Object.entries(inside).every(([name, each]) => {
@@ -361,9 +361,9 @@ function wrappedIn(schema: JsonObject, wrapper: string): JsonObject {
 }
 
 /** The body of an answer that is the item; undefined where it is something else. */
-function itemBody({ answer, sample }: ResourceOperation, { item, key }: Resource): JsonValue | undefined {
-  if (!answer || !isJsonObject(sample)) return undefined
-  const schema = item.wrapper === '' ? answer : own(objectAt(answer, 'properties'), item.wrapper)
+function itemBody({ response, sample }: ResourceOperation, { item, key }: Resource): JsonValue | undefined {
+  if (!response || !isJsonObject(sample)) return undefined
+  const schema = item.wrapper === '' ? response : own(objectAt(response, 'properties'), item.wrapper)
   if (!isJsonObject(schema)) return undefined
   const properties = Object.keys(objectAt(schema, 'properties'))
   const names = Object.keys(objectAt(item.schema, 'properties'))
@@ -376,7 +376,7 @@ function itemBody({ answer, sample }: ResourceOperation, { item, key }: Resource
   return isItem && isComplete ? wrappedBody(sample, item.wrapper) : undefined
 }
 
-function answerBody(operation: ResourceOperation, resource: Resource): JsonValue | undefined {
+function responseBody(operation: ResourceOperation, resource: Resource): JsonValue | undefined {
   return itemBody(operation, resource) ?? withKey(operation.sample, resource, `{{item.${resource.key}}}`)
 }
 

@@ -90,7 +90,7 @@ export interface FindingFacts {
   readonly documentQuery?: string | undefined
   readonly documentBody?: unknown
   /** Where the mock's own answer broke the contract: a defect of the mock. */
-  readonly answerViolations?: readonly FieldViolation[] | undefined
+  readonly responseViolations?: readonly FieldViolation[] | undefined
   /** The served method and path that was most likely meant. */
   readonly didYouMean?: string | null | undefined
   /** What an application did with an event that it must not do, and how it answered (G68). */

@@ -1,5 +1,5 @@
 import { quote } from '../../model/domain/text.ts'
-import { answerInDocumentWords } from '../../model/contract/vocabulary.ts'
+import { responseInDocumentWords } from '../../model/contract/vocabulary.ts'
 import type { Account } from '../../model/domain/account.ts'
 import { type Instant, instant } from '../../model/domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../model/domain/json.ts'
@@ -20,11 +20,11 @@ export interface Evidence {
 }
 
 /** The body of an entry's answer, by the document's names. */
-export function answerOf(entry: RecordedEntry): JsonObject {
+export function responseOf(entry: RecordedEntry): JsonObject {
   const { status, operation, vocabulary } = entry
   const body: JsonValue = parsedBody(responseText(entry)) ?? null
-  const answer = vocabulary && operation ? answerInDocumentWords(operation, { status, body }, vocabulary) : body
-  return isJsonObject(answer) ? answer : {}
+  const response = vocabulary && operation ? responseInDocumentWords(operation, { status, body }, vocabulary) : body
+  return isJsonObject(response) ? response : {}
 }
 
 /** `POST /path (req_…) at …` */

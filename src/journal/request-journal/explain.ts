@@ -8,7 +8,7 @@ import { capitalised } from '../../model/domain/text.ts'
 import { RETRY_AFTER, type WebhookDelivery } from '../../model/domain/webhook.ts'
 import type { Environment } from '../../state/environment.ts'
 import type { RecordedEntry } from './entry.ts'
-import { accountFacts, answerOf, type Evidence, upstreamFacts } from './evidence.ts'
+import { accountFacts, responseOf, type Evidence, upstreamFacts } from './evidence.ts'
 import { type CausePart, DETAILS, type Details, generalActions, say } from './explanations.ts'
 import type { Journal } from './journal.ts'
 import { REMEDIES, type Remedy, UNREADABLE } from './remedies.ts'
@@ -100,11 +100,11 @@ function isPassedOn({ operation, errorCode, status }: RecordedEntry): boolean {
 function injectedCause({ trace, status }: RecordedEntry): CausePart[] {
   const rules = trace.rules.filter((rule) => rule.injected && rule.at === 'service')
   return rules.flatMap(({ scenario, rule, matched, of }, at) => {
-    const answer = status === 0 ? 'ended the connection' : `answered ${status}`
+    const response = status === 0 ? 'ended the connection' : `answered ${status}`
     const call = `call ${matched}${of === null ? '' : ` of ${of}`}`
     const name = { ref: 'scenario', id: scenario, text: scenario } as const
     const ofRule = { ref: 'rule', id: `${scenario}/${rule}`, text: rule } as const
-    return say`${at === 0 ? '' : ' '}Scenario ${name} ${answer}, ${call} (rule ${ofRule}).`
+    return say`${at === 0 ? '' : ' '}Scenario ${name} ${response}, ${call} (rule ${ofRule}).`
   })
 }
 
@@ -115,11 +115,11 @@ function eventReason(
 ): Reason {
   const isDone = status >= 200 && status < 300
   const last = attempts >= RETRY_AFTER.length ? 'it was the last attempt' : 'the next attempt is made by the clock'
-  const answer = failure ?? `the application answered ${status}, which is not 2xx`
+  const response = failure ?? `the application answered ${status}, which is not 2xx`
   return {
     cause: isDone
       ? say`The application acknowledged the event.`
-      : say`The event was not acknowledged, ${last}: ${answer}.`,
+      : say`The event was not acknowledged, ${last}: ${response}.`,
     details: {
       facts: () => [
         `Attempt ${attempts + 1} of ${type}, caused by ${cause === null ? 'the clock' : `request ${cause}`}.`,
@@ -186,8 +186,10 @@ function requestSummary({ kind, method, url, operation, status, errorCode, clien
 
 function messageOf(entry: RecordedEntry): string {
   if (entry.status < 400) return ''
-  const answer = answerOf(entry)
+  const response = responseOf(entry)
   return (
-    textAt(answer, 'message') || textAt(answer, 'error_description') || textAt(objectAt(answer, 'error'), 'message')
+    textAt(response, 'message') ||
+    textAt(response, 'error_description') ||
+    textAt(objectAt(response, 'error'), 'message')
   )
 }

@@ -16,7 +16,7 @@ import type { SeedBundle } from '../../model/domain/seed.ts'
 import type { Environment } from '../../state/environment.ts'
 import { hasExpired } from '../../state/expiry.ts'
 import type { RecordedEntry } from './entry.ts'
-import { accountFacts, answerOf, type Evidence, named, upstreamFacts } from './evidence.ts'
+import { accountFacts, responseOf, type Evidence, named, upstreamFacts } from './evidence.ts'
 import { UNKNOWN_PATH } from './findings.ts'
 import { entryPath, requestHeadersOf, sentText, toolOf } from './view.ts'
 
@@ -195,7 +195,7 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
     },
     ACCOUNT_ALREADY_EXISTS: {
       facts: ({ entry, earlier }) => {
-        const existing = textOf(valueAt(answerOf(entry), 'details.0.resource_info.resource_name'))
+        const existing = textOf(valueAt(responseOf(entry), 'details.0.resource_info.resource_name'))
         const maker = latestWith(earlier, ({ from, account_id }) => from === 'none' && account_id === existing)
         const origin = maker
           ? `was created by ${named(maker)}`
@@ -248,8 +248,8 @@ function upstreamCause({ entry: { trace }, message }: Evidence): CausePart[] {
     return say`The refresh of the account’s token ${refusal.outcome === 'refused' ? 'was refused' : 'got no usable answer'}: ${refusal.reason}.`
   const call = trace.upstream.at(-1)
   if (!call) return say`${message === '' ? 'The third party was not reached' : message}.`
-  const answer = call.status === null ? `did not answer (${message})` : `answered ${call.status}`
-  return say`The third party ${call.connector} ${answer} to ${call.method} ${call.url}.`
+  const response = call.status === null ? `did not answer (${message})` : `answered ${call.status}`
+  return say`The third party ${call.connector} ${response} to ${call.method} ${call.url}.`
 }
 
 function notActiveCause({ entry: { trace }, message }: Evidence): CausePart[] {
@@ -368,7 +368,7 @@ function linkFacts({ entry, earlier }: Evidence): string[] {
   const link = entry.trace.magicLink
   if (!link) return []
   const maker = earlier.findLast((each) => {
-    const createdLink = each.operation === 'create_magic_link' ? own(answerOf(each), 'link') : undefined
+    const createdLink = each.operation === 'create_magic_link' ? own(responseOf(each), 'link') : undefined
     return typeof createdLink === 'string' && createdLink.endsWith(`/magic/${link.id}`)
   })
   return [
@@ -391,7 +391,7 @@ function tokenFacts({ entry, earlier }: Evidence): string[] {
   const token = sentToken(entry)
   if (token === undefined || isSessionToken(token)) return []
   const issuer = earlier.findLast(
-    (each) => each.operation === 'create_token' && own(answerOf(each), 'access_token') === token,
+    (each) => each.operation === 'create_token' && own(responseOf(each), 'access_token') === token,
   )
   return [
     `The token of the request is ${masked(token)}.`,

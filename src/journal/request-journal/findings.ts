@@ -29,15 +29,15 @@ const NOTHING: readonly never[] = Object.freeze([])
 
 /** What an entry got wrong, violations first. Nearly every request has nothing, and costs no more than these questions. */
 export function findingsOf(entry: Omit<RecordedEntry, 'findings'>, facts: FindingFacts): readonly Finding[] {
-  const { error, checked, answerViolations = NOTHING, eventMistakes = NOTHING } = facts
+  const { error, checked, responseViolations: responseViolations = NOTHING, eventMistakes = NOTHING } = facts
   const { trace } = entry
   const noted = (checked?.warnings.length ?? 0) + trace.warnings.length + trace.rules.length
   const isUnknownPath = isUnserved(entry)
-  if (error === undefined && noted + answerViolations.length + eventMistakes.length === 0 && !isUnknownPath)
+  if (error === undefined && noted + responseViolations.length + eventMistakes.length === 0 && !isUnknownPath)
     return NOTHING
   const all = [
     ...fieldFindings(entry, facts),
-    ...answerViolations.map((violation) => answerFinding(entry, violation)),
+    ...responseViolations.map((violation) => responseFinding(entry, violation)),
     ...(isUnknownPath ? pathFindings(entry, facts) : []),
     ...eventMistakes.map(({ mistake, found }) => {
       const [field, allowed] = EVENT_RULES[mistake]
@@ -139,8 +139,8 @@ export function refusalReason(entry: RecordedEntry): string | undefined {
   const isRefused = errorCode === 'UNAUTHENTICATED' || errorCode === 'invalid_client'
   // The rules of scenarios see only what has passed these checks.
   if (!isRefused || trace.rules.length > 0 || findings.some(isViolation)) return undefined
-  const answer = parsedBody(responseText(entry))
-  const message = isJsonObject(answer) ? textAt(answer, 'message') || textAt(answer, 'error_description') : ''
+  const response = parsedBody(responseText(entry))
+  const message = isJsonObject(response) ? textAt(response, 'message') || textAt(response, 'error_description') : ''
   if (message.startsWith('client_id or client_secret'))
     return client === null ? 'the client is unknown' : "the client's secret is wrong"
   return (message.split(/;| at | before /)[0] ?? '').replace('access token', 'bearer token')
@@ -169,7 +169,7 @@ function brokenRules(entry: Omit<RecordedEntry, 'findings'>, facts: FindingFacts
   return [violation({ operation, error_code, field: 'body', code: 'request', found: 'another request', allowed })]
 }
 
-function answerFinding({ operation }: Pick<RecordedEntry, 'operation'>, broken: FieldViolation): Finding {
+function responseFinding({ operation }: Pick<RecordedEntry, 'operation'>, broken: FieldViolation): Finding {
   const { field, found, allowed, code } = ruleAndValue(broken, {})
   const basis = basisOf({ operation, field, code, error_code: null })
   return violation({ operation, code: 'mock_answer', field: `the mock's answer: ${field}`, found, allowed, basis })

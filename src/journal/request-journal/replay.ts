@@ -113,15 +113,15 @@ class ReplayRecorder {
     const due = isRequest(entry) ? this.#advance(entry) : []
     const rules = entry.rules.filter(({ at }) => at === 'service' || at === 'consent')
     const caused = [...due, ...(entry.account === null ? [] : (this.#events.get(entry.account) ?? []))]
-    const answer = rules.length > 0 ? undefined : unexplainedAnswer(entry)
-    const faults = answer ? [...caused, answer] : caused
+    const response = rules.length > 0 ? undefined : unexplainedResponse(entry)
+    const faults = response ? [...caused, response] : caused
     const place = replayPlace(entry)
     const isCounted = rules.length > 0 || faults.length > 0 || !isRefusedEarly(entry)
     if (place && isCounted) {
       const { at, on } = place
       const nth = this.#count(at, on)
       if (faults.length > 0) {
-        this.#rule({ at, on, when: { nth }, do: faults, ...(answer && { off_spec: true }) })
+        this.#rule({ at, on, when: { nth }, do: faults, ...(response && { off_spec: true }) })
         if (entry.account !== null) this.#events.delete(entry.account)
         if (due.length > 0) this.#clock = milliseconds(entry.at) - advancesIn(entry)
       }
@@ -247,7 +247,7 @@ function isRefusedEarly({ error_code, refused_by_check }: EntryDocument): boolea
 }
 
 /** The same answer again, where neither the client nor the model gives it: a server of the user's own that a tool calls, a full disk. */
-function unexplainedAnswer({ status, error_code, upstream, response }: EntryDocument): JsonObject | undefined {
+function unexplainedResponse({ status, error_code, upstream, response }: EntryDocument): JsonObject | undefined {
   const isOfUser = upstream.some(isOwnServer)
   const isUnexplained =
     error_code !== null && (UNEXPLAINED.has(error_code) || (error_code === 'TOOL_ERROR' && isOfUser))

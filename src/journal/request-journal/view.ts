@@ -256,12 +256,12 @@ function truncation(text: string, size: number): string {
 }
 
 function upstreamView(call: TracedCall): TracedCall {
-  const answer = shownBody(call.answer, '', false)
+  const response = shownBody(call.answer, '', false)
   return {
     ...call,
     url: maskUrl(call.url),
     ms: Math.round(call.ms * 100) / 100,
-    answer: typeof answer === 'string' ? answer : jsonText(answer),
+    answer: typeof response === 'string' ? response : jsonText(response),
   }
 }
 

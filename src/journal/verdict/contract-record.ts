@@ -137,7 +137,7 @@ export class EnvironmentContractRecord implements ContractUseRecord {
     if (status !== 0) count(this.outcomes, `${operation} ${status} ${use.errorCode ?? ''}`, injected)
     const level = injected ? INJECTED : DRIVEN
     if (!use.isBreach) this.#reachRequest(use, level)
-    if (status >= 200 && status < 300) this.#reach(operation, 'answer', use.answer, level)
+    if (status >= 200 && status < 300) this.#reach(operation, 'answer', use.response, level)
   }
 
   /** A verdict judges no request that was refused for its credentials, and none that only fetches a token. */

@@ -63,12 +63,12 @@ function statusCoverage(
   const all = [...outcomes].flatMap(([key, times]) => (key.startsWith(prefix) ? [times] : []))
   return {
     status,
-    ...answersOf(sumOf(all)),
-    error_codes: codes.map((error_code) => ({ error_code, ...answersOf(outcomes.get(`${prefix}${error_code}`)) })),
+    ...responsesOf(sumOf(all)),
+    error_codes: codes.map((error_code) => ({ error_code, ...responsesOf(outcomes.get(`${prefix}${error_code}`)) })),
   }
 }
 
-function answersOf(times: SeenTimes = { own: 0, injected: 0 }) {
+function responsesOf(times: SeenTimes = { own: 0, injected: 0 }) {
   return { reach: reachOf(times), answers: times.own, injected: times.injected }
 }
 

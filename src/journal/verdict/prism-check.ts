@@ -3,7 +3,7 @@ import { meaningfulBody } from '../../model/contract/contract.ts'
 import type { PrismInput, PrismValidator, PrismViolation } from '../../model/contract/prism-validator.ts'
 import { isOperation, routeOf } from '../../model/contract/route.ts'
 import type { Operation } from '../../model/contract/shapes.ts'
-import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../../model/contract/vocabulary.ts'
+import { responseInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../../model/contract/vocabulary.ts'
 import type { PrismCheck } from './report-types.ts'
 import { errorTraits, type FieldViolation } from '../../model/domain/errors.ts'
 import type { JsonValue } from '../../model/domain/json.ts'
@@ -35,10 +35,10 @@ export async function prismCheck(prism: PrismValidator, entries: readonly Record
     if (!recorded) continue
     if (++count % BATCH === 0) await turn()
     const { exchange, unchecked } = recorded
-    const { request, answer } = unchecked
-    for (const reason of [request, answer]) if (reason) check.not_judged[reason] += 1
+    const { request, response } = unchecked
+    for (const reason of [request, response]) if (reason) check.not_judged[reason] += 1
     if (!request) check.judged.requests += 1
-    if (!answer) check.judged.answers += 1
+    if (!response) check.judged.answers += 1
     for (const disagreement of disagreementsOf(prism, exchange)) {
       if (check.disagreements.length === MAX_DISAGREEMENTS) check.left_out += 1
       else check.disagreements.push(described(entry, disagreement))
@@ -94,7 +94,7 @@ type Unchecked = 'refused' | 'injected' | 'shortened'
 
 interface RecordedExchange {
   readonly exchange: ObservedExchange
-  readonly unchecked: { readonly request?: Unchecked; readonly answer?: Unchecked }
+  readonly unchecked: { readonly request?: Unchecked; readonly response?: Unchecked }
 }
 
 /** An error of the mock's disk, which no operation declares. */
@@ -105,10 +105,10 @@ export function recordedExchange(entry: RecordedEntry): RecordedExchange | undef
   const { operation, kind, protocol, vocabulary } = entry
   if (kind !== 'request' || operation === null || !isOperation(operation)) return undefined
   const request = uncheckedRequest(entry)
-  const answer = uncheckedAnswer(entry)
+  const response = uncheckedResponse(entry)
   const query = protocol === 'mcp' ? '' : entryQuery(entry)
   return {
-    unchecked: { ...(request && { request }), ...(answer && { answer }) },
+    unchecked: { ...(request && { request }), ...(response && { response }) },
     exchange: {
       operation,
       request: {
@@ -124,10 +124,10 @@ export function recordedExchange(entry: RecordedEntry): RecordedExchange | undef
       response: {
         status: entry.status,
         headers: Object.fromEntries(responseHeadersOf(entry)),
-        body: answer ? undefined : answeredBody(entry, operation),
+        body: response ? undefined : answeredBody(entry, operation),
       },
-      responseViolations: answer ? undefined : answerViolations(entry),
-      ...(answer === 'injected' && { injected: true }),
+      responseViolations: response ? undefined : responseViolations(entry),
+      ...(response === 'injected' && { injected: true }),
     },
   }
 }
@@ -138,7 +138,7 @@ function uncheckedRequest({ errorCode, checkViolations, isRequestShortened }: Re
   return isRequestShortened ? 'shortened' : undefined
 }
 
-function uncheckedAnswer({ status, errorCode, trace, isResponseShortened }: RecordedEntry): Unchecked | undefined {
+function uncheckedResponse({ status, errorCode, trace, isResponseShortened }: RecordedEntry): Unchecked | undefined {
   if (status === 0 || trace.injected) return 'injected'
   if (errorCode === STORAGE_ERROR) return 'refused'
   return isResponseShortened ? 'shortened' : undefined
@@ -156,10 +156,10 @@ function answeredBody(entry: RecordedEntry, operation: Operation): unknown {
   const text = responseText(entry)
   if (text === '') return undefined
   const body = JSON.parse(text) as JsonValue
-  return vocabulary ? answerInDocumentWords(operation, { status, body }, vocabulary) : body
+  return vocabulary ? responseInDocumentWords(operation, { status, body }, vocabulary) : body
 }
 
-function answerViolations({ findings }: RecordedEntry): FieldViolation[] {
+function responseViolations({ findings }: RecordedEntry): FieldViolation[] {
   const ofMock = findings.filter(({ code }) => code === 'mock_answer')
   return ofMock.map(({ field, allowed, code }) => ({ field, description: allowed, constraint: code }))
 }

@@ -10,7 +10,7 @@ export interface OperationUse {
   /** 0 when the connection ended without an answer. */
   readonly status: number
   readonly errorCode: string | null
-  readonly answer: unknown
+  readonly response: unknown
   /** A scenario gave, cut or changed the answer. */
   readonly injected: boolean
   readonly isBreach: boolean

@@ -12,7 +12,7 @@ type OperationOf<R extends ControlCallRoute> = R extends `${infer M} ${infer P e
   : never
 
 type JsonOf<Media> = Media extends { readonly content: { readonly 'application/json': infer Json } } ? Json : never
-export type ControlAnswer<R extends ControlCallRoute> =
+export type ControlResponse<R extends ControlCallRoute> =
   OperationOf<R> extends { readonly responses: infer Responses }
     ? JsonOf<Responses[keyof Responses & (200 | 201)]>
     : never
@@ -31,4 +31,4 @@ export interface ControlInput<R extends ControlCallRoute> {
 }
 
 /** Calls an operation of the control API, over HTTP or in this process. Rejects with an error whose message says why. */
-export type ControlCall = <R extends ControlCallRoute>(route: R, input?: ControlInput<R>) => Promise<ControlAnswer<R>>
+export type ControlCall = <R extends ControlCallRoute>(route: R, input?: ControlInput<R>) => Promise<ControlResponse<R>>

@@ -69,13 +69,13 @@ export async function createPrismValidator(
 }
 
 /** Makes a value that fits a schema that stands alone: its examples and defaults where there are, the same each time. */
-export type AnswerGenerator = (schema: JsonObject) => JsonValue | undefined
+export type ResponseGenerator = (schema: JsonObject) => JsonValue | undefined
 
 /**
  * Prism's own generator, as `prism mock` answers without `--dynamic`. It is loaded apart from the validator, because what its
  * module imports is large. Undefined stands for a schema that it finds too complex.
  */
-export async function createAnswerGenerator(): Promise<AnswerGenerator> {
+export async function createResponseGenerator(): Promise<ResponseGenerator> {
   const module = await import('@stoplight/prism-http/dist/mocker/generator/JSONSchema.js')
   // The bundle gives a CommonJS package that is loaded late only a default export.
   const { generate, generateStatic } = 'default' in module ? (module.default as typeof module) : module

@@ -48,23 +48,23 @@ export function queryInDocumentWords(operation: ServedOperation, query: string, 
   return new URLSearchParams(pairs).toString()
 }
 
-export const answerInWireWords = translatedAnswer(toWire)
+export const responseInWireWords = translatedResponse(toWire)
 
 /** The body of an answer on the wire, in the document's words. */
-export const answerInDocumentWords = translatedAnswer(fromWire)
+export const responseInDocumentWords = translatedResponse(fromWire)
 
-function translatedAnswer(directionOf: (vocabulary: Vocabulary) => Direction) {
+function translatedResponse(directionOf: (vocabulary: Vocabulary) => Direction) {
   return (
     operation: ServedOperation,
     { status, body }: { status: number; body: JsonValue },
     vocabulary: Vocabulary,
   ): JsonValue => {
-    const node = answerNode(operation, status)
+    const node = responseNode(operation, status)
     return node ? translated(node, body, directionOf(vocabulary)) : body
   }
 }
 
-function answerNode(operation: ServedOperation, status: number): WordNode | undefined {
+function responseNode(operation: ServedOperation, status: number): WordNode | undefined {
   const words = wordsOf(operation)
   return words && (words.answers[status] ?? (status >= 400 ? ERROR_WORDS : undefined))
 }

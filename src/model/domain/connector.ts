@@ -10,7 +10,7 @@ export type {
   CredentialField,
   RateLimit,
   Responder,
-  ResponderAnswer,
+  CannedResponse,
   ResponderMatch,
   Tool,
 } from './generated/tables.ts'

@@ -69,7 +69,7 @@ export interface ExtensionRequest {
 }
 
 /** What a responder answers, an error that the service words, or undefined where no responder takes the request. */
-export type ExtensionAnswer =
+export type ExtensionResponse =
   | {
       readonly kind: 'answer'
       /** Its name. */

@@ -27,12 +27,12 @@ export interface Ids {
 }
 
 /** What a third party's token endpoint answered. */
-export type TokenAnswer =
+export type TokenResponse =
   | { granted: true; credentials: Credentials; lifetime_ms: number | null }
   | { granted: false; status: number; error: string; description: string }
 
 /** What a third party's API answered to a tool's call, as far as the service sees it. */
-export type ToolAnswer =
+export type ToolResponse =
   | { kind: 'result'; data: JsonObject }
   /**
    * A status of 400 and above, an answer that is not usable, or a connection that broke (G44). `code`: the third party's own
@@ -59,14 +59,14 @@ export interface ForwardedRequest {
 }
 
 /** What came back: an answer of any status, or none. */
-export type ForwardedAnswer =
+export type ForwardedResponse =
   | {
       kind: 'answer'
       status: number
       headers: IncomingHttpHeaders
       body: Buffer
     }
-  | Extract<ToolAnswer, { kind: 'failed' | 'timed_out' }>
+  | Extract<ToolResponse, { kind: 'failed' | 'timed_out' }>
 
 /**
  * The third parties of one environment as the service's operations see them. The methods that answer a promise call over
@@ -75,21 +75,21 @@ export type ForwardedAnswer =
  */
 export interface ThirdParty {
   /** Makes the HTTP call of a tool with the account's live credentials and maps the answer to the tool's result. */
-  call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolAnswer>
+  call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolResponse>
   /** Forwards a request, with the account's live credentials. */
-  forward(connector: Connector, account: Account, request: ForwardedRequest): Promise<ForwardedAnswer>
+  forward(connector: Connector, account: Account, request: ForwardedRequest): Promise<ForwardedResponse>
   /** Obtains credentials for types whose tokens the service gets itself (`WORKSPACE_DWD`, `TRUSTED_IDP`, `OAUTH_M2M`). */
-  obtain<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R>
+  obtain<R>(connector: Connector, account: Account, conclude: (response: TokenResponse) => R): Promise<R>
   /** What `obtain` would answer, at once and without a call. Only inside a transaction. */
-  issue(connector: Connector, account: Account): TokenAnswer
+  issue(connector: Connector, account: Account): TokenResponse
   /** Uses the account's refresh token at the third party's token endpoint. */
-  refresh<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R>
+  refresh<R>(connector: Connector, account: Account, conclude: (response: TokenResponse) => R): Promise<R>
   /** Exchanges an authorization code; `account` is the account of the link. */
   redeem<R>(
     connector: Connector,
     account: Account,
     authorization: { code: string; redirectUri: string },
-    conclude: (answer: TokenAnswer) => R,
+    conclude: (response: TokenResponse) => R,
   ): Promise<R>
   /**
    * Credentials that a caller stored count as issued, unless the connector's `reject` globs name them. `sent`: what of them

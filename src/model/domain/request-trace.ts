@@ -204,7 +204,7 @@ export class RequestTrace {
     this.tokens = appended(this.tokens, event)
   }
 
-  onAnswer(listener: () => void): void {
+  onResponse(listener: () => void): void {
     this.#whenAnswered = appended(this.#whenAnswered, listener)
   }
 

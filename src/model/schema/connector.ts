@@ -42,7 +42,7 @@ const pathPattern = z
   })
   .meta({ title: 'path' })
 
-const answer = strict({
+const response = strict({
   status: wholeNumber(200, 599)
     .optional()
     .describe('Absent: 200; after steps that end with create 201, with delete or refuse 204.'),
@@ -88,9 +88,9 @@ const responderShape = {
     .describe(
       'What it does with collections before it answers, in one transaction. When one fails, nothing is changed.',
     ),
-  respond: answer.optional().describe('The answer to every such request.'),
+  respond: response.optional().describe('The answer to every such request.'),
   sequence: z
-    .array(answer)
+    .array(response)
     .min(1)
     .optional()
     .describe('In place of respond: the answers to the first such request, the second, and so on.'),
@@ -168,7 +168,7 @@ export const responderKeys = {
     ),
 }
 
-export type ParsedAnswer = z.output<typeof answer>
+export type ParsedResponse = z.output<typeof response>
 
 const path = z.string().regex(/^\//, { error: 'a path that starts with /' }).meta({ title: 'path' })
 

@@ -254,7 +254,7 @@ export const tool = storedObject(documents.toolDocument, {
 })
 
 export const collection = storedObject(collections.collectionDocument)
-export const stepAnswer = storedObject(collections.otherwise)
+export const stepResponse = storedObject(collections.otherwise)
 export const listPage = storedObject(collections.pageRules)
 
 export const step = strict({
@@ -263,7 +263,7 @@ export const step = strict({
   ...storedShape(collections.stepKeys, {
     as: text.describe('The name under which later steps and the answer see the result.'),
     page: listPage.exactOptional(),
-    otherwise: stepAnswer.exactOptional(),
+    otherwise: stepResponse.exactOptional(),
   }),
   when: storedJsonObject.exactOptional().describe('When refuse refuses: conditions on the variables of templates.'),
 })
@@ -278,7 +278,7 @@ export const responderMatch = strict({
   body: storedJsonObject.exactOptional().describe('Dotted path into the JSON body, and a value, glob or matcher.'),
   account: storedJsonObject.exactOptional().describe('Account field, and a value, glob or matcher.'),
 })
-export const responderAnswer = strict({
+export const cannedResponse = strict({
   status: z.int(),
   headers: storedTextMap,
   body: storedJson.describe('A template; null for an empty body.'),
@@ -286,7 +286,7 @@ export const responderAnswer = strict({
 export const responder = strict({
   on: responderMatch.describe('Matching is by value, dotted path, glob, { equals: VALUE } and { matches: PATTERN }.'),
   steps: z.array(step).exactOptional().describe('What it does with collections before it answers.'),
-  answers: z.array(responderAnswer).describe('One answer for respond, several for sequence.'),
+  answers: z.array(cannedResponse).describe('One answer for respond, several for sequence.'),
   per: z.literal('account').exactOptional().describe('Each account has a sequence of its own.'),
   after_last: z
     .enum(['repeat', 'restart', 'next'])
@@ -297,7 +297,7 @@ export const responder = strict({
 
 export const rateLimit = storedObject(documents.rateLimitDocument, {
   every: storedDuration,
-  otherwise: stepAnswer.exactOptional(),
+  otherwise: stepResponse.exactOptional(),
 })
 
 const { oauth, credentials: form } = documents.connectorDocument.shape

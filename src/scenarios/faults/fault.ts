@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import type { ErrorContent } from '../../model/domain/errors.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
 import type { RequestPlace } from '../../model/domain/scenario.ts'
@@ -11,7 +11,7 @@ import type { Pauses } from '../pauses.ts'
 import type { ScenarioRequest } from '../rule-matching.ts'
 
 /** An answer in place of the plain one, before it is encoded; a text is sent as it is, anything else as JSON. */
-export interface InjectedAnswer {
+export interface InjectedResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** Undefined for no content. */
@@ -65,11 +65,11 @@ type Action<Parameters> =
   /** Ends the connection before anything is carried out: there is no answer. */
   | { phase: 'connection'; end(connection: FaultConnection, parameters: Parameters): Promise<void> }
   /** Answers in place of the plain answer: nothing is carried out. */
-  | { phase: 'answer'; answer(request: AnsweredRequest, parameters: Parameters): InjectedAnswer }
+  | { phase: 'answer'; response(request: AnsweredRequest, parameters: Parameters): InjectedResponse }
   /** Sends the answer, plain or injected, in its own way. */
   | {
       phase: 'delivery'
-      deliver(connection: FaultConnection, answer: EncodedAnswer, parameters: Parameters): Promise<void>
+      deliver(connection: FaultConnection, response: EncodedResponse, parameters: Parameters): Promise<void>
     }
   /** Grants these scopes in place of those that were chosen at a consent. */
   | { phase: 'consent'; scopes(parameters: Parameters): readonly string[] }

@@ -7,10 +7,10 @@ export const malformedJson = plainFault(
   'breaks the body, which is no JSON any more',
   {
     phase: 'delivery',
-    deliver: ({ response }, answer) => {
-      const text = answer.body.toString()
-      const body = answer.malformed ?? (text === '' ? '{' : `${text.slice(0, -1)},`)
-      return sendWhole(response, { ...answer, body })
+    deliver: ({ response }, wireResponse) => {
+      const text = wireResponse.body.toString()
+      const body = wireResponse.malformed ?? (text === '' ? '{' : `${text.slice(0, -1)},`)
+      return sendWhole(response, { ...wireResponse, body })
     },
   },
 )

@@ -54,10 +54,10 @@ export const respond = defineFault({
     else onlyAtService(parameters, rule.at, report)
   },
   phase: 'answer',
-  answer: (request, parameters) => {
+  response: (request, parameters) => {
     const { status, headers, body } = parameters
-    const answer = body === undefined ? defaultAnswer(parameters, request) : { body, headers: {} }
-    return { ...answer, status: status ?? 200, headers: { ...answer.headers, ...headers } }
+    const response = body === undefined ? defaultResponse(parameters, request) : { body, headers: {} }
+    return { ...response, status: status ?? 200, headers: { ...response.headers, ...headers } }
   },
 })
 
@@ -117,14 +117,14 @@ function checkService(
   report(['error_code'], { allowed: `one of the spec's for ${status}: ${words}; anything with off_spec: true` })
 }
 
-interface DefaultAnswer {
+interface DefaultResponse {
   readonly body?: unknown
   readonly error?: ErrorContent
   readonly headers: Record<string, string>
 }
 
 /** The answer where a rule names no body: at the service an error, elsewhere nothing. */
-function defaultAnswer(params: RespondParameters, request: AnsweredRequest): DefaultAnswer {
+function defaultResponse(params: RespondParameters, request: AnsweredRequest): DefaultResponse {
   const status = params.status ?? 200
   if (request.at !== 'service' || status < 400) return { headers: {} }
   const message = params.message ?? `a scenario answers ${status}`
@@ -141,7 +141,7 @@ function defaultAnswer(params: RespondParameters, request: AnsweredRequest): Def
 }
 
 /** RFC 6749 5.2 (G14). */
-function tokenError(error: string, error_description: string): DefaultAnswer {
+function tokenError(error: string, error_description: string): DefaultResponse {
   return { body: { error, error_description }, headers: { 'Cache-Control': 'no-store', Pragma: 'no-cache' } }
 }
 

@@ -15,9 +15,9 @@ export const slowBody = defineFault({
   description: 'The body of the answer comes in pieces, slowly.',
   sentence: ({ over, pieces }) => `sends the body in ${pieces} pieces over ${over} ms`,
   phase: 'delivery',
-  deliver: async ({ response, pauses }, answer, { over, pieces }) => {
-    const whole = Buffer.from(answer.body)
-    writeHead(response, answer, whole.length)
+  deliver: async ({ response, pauses }, wireResponse, { over, pieces }) => {
+    const whole = Buffer.from(wireResponse.body)
+    writeHead(response, wireResponse, whole.length)
     response.flushHeaders()
     for (let piece = 0; piece < pieces && !response.destroyed; piece++) {
       if (piece > 0) await pauses.wait(over / (pieces - 1), response)

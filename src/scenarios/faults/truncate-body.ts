@@ -10,10 +10,10 @@ export const truncateBody = defineFault({
   description: 'The answer ends before its Content-Length.',
   sentence: ({ bytes }) => `ends the connection after ${bytes === null ? 'half of' : `${bytes} octets of`} the body`,
   phase: 'delivery',
-  deliver: ({ response }, answer, { bytes }) =>
+  deliver: ({ response }, wireResponse, { bytes }) =>
     new Promise((resolve) => {
-      const whole = Buffer.from(answer.body)
-      writeHead(response, answer, whole.length)
+      const whole = Buffer.from(wireResponse.body)
+      writeHead(response, wireResponse, whole.length)
       if (whole.length === 0) {
         response.end(resolve)
         return

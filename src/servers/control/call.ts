@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import type { AppServices } from './app-services.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import type { EntryFacts, OpenEntry } from '../../journal/request-journal/request-entries.ts'
 import type { Journal } from '../../journal/request-journal/journal.ts'
 import type { EnvironmentScenarios } from '../../scenarios/environment-scenarios.ts'
@@ -40,7 +40,7 @@ export type CallOf<Op extends ControlOperation> = RouteOf<Op>['environment'] ext
 export type ControlReply = (
   | { readonly body: unknown }
   | { readonly text: string; readonly type: string }
-  | { readonly answer: EncodedAnswer }
+  | { readonly wireResponse: EncodedResponse }
   /** Sends what comes about, as it does. */
   | { readonly stream: () => void }
 ) & {
@@ -63,11 +63,11 @@ export type ControlReply = (
 export async function endCall(
   { entries }: Pick<AppServices, 'entries'>,
   entry: OpenEntry,
-  answering: Promise<ControlReply>,
+  replying: Promise<ControlReply>,
   fail: (error: unknown) => ControlError,
   send?: (reply: ControlReply) => void,
 ): Promise<ControlReply> {
-  let reply: ControlReply = await answering.catch(fail)
+  let reply: ControlReply = await replying.catch(fail)
   await entries.end(entry, (refused) => {
     try {
       if (refused) reply = fail(refused)

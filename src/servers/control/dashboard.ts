@@ -5,7 +5,7 @@ import { basename, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { dashboardFolder } from '../../files/package-files.ts'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import { html } from '../../ui/pages/html.ts'
 import { htmlDocument } from '../../ui/pages/layout.ts'
 
@@ -52,13 +52,16 @@ const PAGE = htmlDocument({
 const TYPES: Readonly<Record<string, string>> = { '': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 
 /** The page at `/ui`, or a generated file below it. */
-export async function dashboardAnswer({ path, headers }: IncomingMessage & { path: string }): Promise<EncodedAnswer> {
+export async function dashboardResponse({
+  path,
+  headers,
+}: IncomingMessage & { path: string }): Promise<EncodedResponse> {
   const text = path === '/ui' ? PAGE.toString() : await readFile(join(dashboardFolder(), basename(path)), 'utf8')
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`
-  const answerHeaders = { ...HEADERS, ETag: etag, 'Content-Type': `${TYPES[extname(path)]}; charset=utf-8` }
-  if (headers['if-none-match'] === etag) return { status: 304, headers: answerHeaders, body: '' }
+  const responseHeaders = { ...HEADERS, ETag: etag, 'Content-Type': `${TYPES[extname(path)]}; charset=utf-8` }
+  if (headers['if-none-match'] === etag) return { status: 304, headers: responseHeaders, body: '' }
   const compressed = /\bgzip\b/.test(headers['accept-encoding'] ?? '')
   const body = compressed ? await promisify(gzip)(text, { level: 9 }) : Buffer.from(text)
   const encoding: Record<string, string> = compressed ? { 'Content-Encoding': 'gzip' } : {}
-  return { status: 200, headers: { ...answerHeaders, ...encoding, 'Content-Length': String(body.length) }, body }
+  return { status: 200, headers: { ...responseHeaders, ...encoding, 'Content-Length': String(body.length) }, body }
 }

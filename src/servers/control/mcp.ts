@@ -11,13 +11,13 @@ export async function callMcp(
   call: ControlCall,
 ): Promise<ControlReply> {
   const { name: environment } = environmentNamed(services, query.environment)
-  const { answerMcp } = await loadServer()
+  const { respondToMcp } = await loadServer()
   const url = callerBaseUrl(request, services.baseUrl)
   const headers = Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)])
   const message = new Request(`${url}/_mock/mcp`, { method: 'POST', headers, body: body.text })
   // The whole answer is sent as it is, so that clients which name no media type can read it too.
   message.headers.set('Accept', 'application/json, text/event-stream')
-  const response = await answerMcp(message, { call, url, environment, version: services.version })
+  const response = await respondToMcp(message, { call, url, environment, version: services.version })
   const type = response.headers.get('content-type') ?? 'application/json'
   return { status: response.status, text: await response.text(), type }
 }

@@ -5,7 +5,7 @@ import { CONTROL_ROUTES } from '../../model/contract/generated/control-routes.ts
 import { matchPath, pathParts } from '../../model/domain/path-pattern.ts'
 import { nearest } from '../../model/domain/suggestion.ts'
 import { hasBody } from '../http/body.ts'
-import { sendAnswer } from '../http/answer.ts'
+import { sendResponse } from '../http/wire-response.ts'
 import { lazyImport } from '../../model/domain/once.ts'
 import { recordedEntry } from '../../journal/request-journal/journal.ts'
 import type { OpenEntry } from '../../journal/request-journal/request-entries.ts'
@@ -15,7 +15,7 @@ import { type ControlReply, endCall } from './call.ts'
 import { ControlError, failure, pathNotFound, shownPath } from './errors.ts'
 import { PROBES } from './probes.ts'
 
-const loadAnswers = lazyImport(() => import('./answers.ts'))
+const loadResponses = lazyImport(() => import('./responses.ts'))
 const loadDashboard = lazyImport(() => import('./dashboard.ts'))
 
 /** The dashboard is a page and no part of the control API, which feeds it. */
@@ -35,10 +35,10 @@ export function controlRoutes(services: AppServices): RequestHandler {
     response.setHeader('X-Content-Type-Options', 'nosniff')
     if (services.observeControl) observeCall(services, services.observeControl, request, response)
     const fail = (error: unknown): ControlError => failure(services, `${request.method} /_mock${request.path}`, error)
-    const answering = routed(services, request, response, entry)
+    const reply = routed(services, request, response, entry)
     const send = (reply: ControlReply): void => sendReply(response, reply)
-    if (PROBE_PATHS.includes(request.path)) send(await answering.catch(fail))
-    else await endCall(services, entry, answering, fail, send)
+    if (PROBE_PATHS.includes(request.path)) send(await reply.catch(fail))
+    else await endCall(services, entry, reply, fail, send)
   }
 }
 
@@ -54,8 +54,8 @@ async function routed(
   if (method === 'GET' && DASHBOARD_PATHS.includes(path)) {
     // A browser opens the page without the admin token. The page asks for it: nothing can be read or changed without.
     if (services.admission.adminToken === undefined) admit(request, services.admission)
-    const { dashboardAnswer } = await loadDashboard()
-    return { answer: await dashboardAnswer(request) }
+    const { dashboardResponse } = await loadDashboard()
+    return { wireResponse: await dashboardResponse(request) }
   }
   const parts = pathParts(path) ?? []
   const served = CONTROL_ROUTES.filter((each) => each.method === method)
@@ -65,8 +65,8 @@ async function routed(
   if (!route) throw notServed(request, parts)
   // Asked for health or readiness alone, a server loads no more: zod would make an idle one 10 MB larger.
   if (route.open && !request.url.includes('?') && !hasBody(request)) return PROBES[route.operation]({ services })
-  const { controlAnswer: answer } = await loadAnswers()
-  return answer(services, route, matchPath(route.path, parts) ?? {}, { request, response, entry })
+  const { controlResponse: controlResponse } = await loadResponses()
+  return controlResponse(services, route, matchPath(route.path, parts) ?? {}, { request, response, entry })
 }
 
 /** Calls `observe` once the answer of a call is sent, with the time of the environment that it is about. */
@@ -99,8 +99,8 @@ export function sendReply(response: ServerResponse, reply: ControlReply): void {
     reply.stream()
     return
   }
-  if ('answer' in reply) {
-    sendAnswer(response, reply.answer)
+  if ('wireResponse' in reply) {
+    sendResponse(response, reply.wireResponse)
     return
   }
   const [text, type] = 'text' in reply ? [reply.text, reply.type] : [`${jsonText(reply.body)}\n`, 'application/json']
@@ -111,5 +111,5 @@ export function sendReply(response: ServerResponse, reply: ControlReply): void {
     'Cache-Control': 'no-store',
     ...reply.headers,
   }
-  sendAnswer(response, { status, headers, body: text })
+  sendResponse(response, { status, headers, body: text })
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import { baseUrlOf } from '../../model/domain/request-headers.ts'
-import { sendAnswer } from './answer.ts'
+import { sendResponse } from './wire-response.ts'
 import { hasBody, readWholeBody, readSentBody, type SentBody } from './body.ts'
 import type { Deliver, SentRequest } from './request-context.ts'
 
@@ -51,9 +51,9 @@ export class NodeRequest implements SentRequest {
     return undefined
   }
 
-  send(answer: EncodedAnswer, deliver: Deliver | undefined): Promise<void> | undefined {
-    if (deliver && !this.response.destroyed) return deliver(this.response, answer)
-    sendAnswer(this.response, answer)
+  send(response: EncodedResponse, deliver: Deliver | undefined): Promise<void> | undefined {
+    if (deliver && !this.response.destroyed) return deliver(this.response, response)
+    sendResponse(this.response, response)
     return undefined
   }
 }

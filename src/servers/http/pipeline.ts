@@ -4,7 +4,7 @@ import type { Operation } from '../../model/contract/shapes.ts'
 import type { NamedSchema } from '../../model/contract/tool-schemas.ts'
 import { fieldName, foundValue, MAX_VIOLATIONS } from '../../model/contract/violation.ts'
 import { errorCodeOf, invalidFields, ruleAndFound, ServiceError } from '../../model/domain/errors.ts'
-import type { ExtensionAnswer, ExtensionResponder } from '../../model/domain/extension.ts'
+import type { ExtensionResponse, ExtensionResponder } from '../../model/domain/extension.ts'
 import { isJsonObject, type JsonValue, parsedJson } from '../../model/domain/json.ts'
 import { repeatedIn, type RepeatedMember } from '../../model/domain/repeated-members.ts'
 import { bearerTokenIn } from '../../model/domain/request-headers.ts'
@@ -18,9 +18,17 @@ import { locatorOf, proxyRequest } from '../../service/operations/proxy.ts'
 import { isBreach } from '../../journal/request-journal/findings.ts'
 import { type Environment, now, ReadGuard } from '../../state/environment.ts'
 import { meetsExpiry } from '../../state/expiry.ts'
-import { errorBody, stackOf, errorReply, extendedAnswer, unexpectedFailure, textAnswer, wireAnswer } from './answer.ts'
+import {
+  errorBody,
+  stackOf,
+  errorReply,
+  extendedResponse,
+  unexpectedFailure,
+  textResponse,
+  wireResponse,
+} from './wire-response.ts'
 import { checkContentType, decodeText, parseJsonObject } from './body.ts'
-import { forwardedRequest, proxiedAnswer } from './proxy.ts'
+import { forwardedRequest, proxiedResponse } from './proxy.ts'
 import type {
   Authenticated,
   CallersEntry,
@@ -57,19 +65,19 @@ const OPERATION: Pipeline<OperationContext> = {
     applyScenarios,
     operate,
   ],
-  answer: [checkAnswer, recordContractUse, translateAnswer, serialize],
+  answer: [checkReply, recordContractUse, translateResponse, serialize],
 }
 
 /** A request of the proxy has no contract: only what the service itself answers, its errors, is in the words of the wire. */
 const PROXY: Pipeline<ProxyContext> = {
   request: [checkBearer, readSentBody, applyDue, checkHeaders, applyScenarios, forward],
-  answer: [translateAnswer, serialize],
+  answer: [translateResponse, serialize],
 }
 
 /** A request that an extension answers has no contract either. */
 const EXTENSION: Pipeline<ExtensionContext> = {
   request: [checkBearer, readAnyBody, applyDue, applyScenarios, extend],
-  answer: [translateAnswer, serialize],
+  answer: [translateResponse, serialize],
 }
 
 /**
@@ -319,8 +327,8 @@ function forward(context: ProxyContext, services: ServiceParts): Promise<void> |
   const environment = environmentOf(context)
   const thirdParty = services.thirdParties.client(environment, trace)
   const call = { environment, thirdParty, documentedOnly: services.documentedOnly, trace }
-  return proxyRequest(call, locatorOf(request.headers), forwardedRequest(context)).then((answer) => {
-    context.foreign = proxiedAnswer(answer, context.requestId)
+  return proxyRequest(call, locatorOf(request.headers), forwardedRequest(context)).then((response) => {
+    context.foreign = proxiedResponse(response, context.requestId)
   })
 }
 
@@ -342,19 +350,19 @@ function extend(context: ExtensionContext, services: ServiceParts): Promise<void
     check: (responder: ExtensionResponder, body: JsonValue) =>
       schemasOf(responder).flatMap((schema) => toolSchemas.check(schema, body, 'body')),
   }
-  const take = (answer: ExtensionAnswer): void => {
+  const take = (response: ExtensionResponse): void => {
     const { extension } = route.extension
-    if (!answer) {
+    if (!response) {
       throw new ServiceError('PATH_NOT_FOUND', `no responder of extension ${extension} answers ${method} ${path}`)
     }
-    context.trace.responder = `"${answer.responder}" of extension ${extension}`
-    if (answer.kind === 'answer') context.foreign = extendedAnswer(answer, requestId)
-    else context.reply = { status: answer.status, body: errorBody({ ...answer, context: {} }, requestId) }
+    context.trace.responder = `"${response.responder}" of extension ${extension}`
+    if (response.kind === 'answer') context.foreign = extendedResponse(response, requestId)
+    else context.reply = { status: response.status, body: errorBody({ ...response, context: {} }, requestId) }
   }
   const run = (): Promise<void> | undefined => {
-    const answer = services.thirdParties.answerByExtension(environmentOf(context), route.extension, incoming)
-    if (answer instanceof Promise) return answer.then(take)
-    take(answer)
+    const response = services.thirdParties.respondByExtension(environmentOf(context), route.extension, incoming)
+    if (response instanceof Promise) return response.then(take)
+    take(response)
     return undefined
   }
   const schemas = route.extension.responders.flatMap(schemasOf)
@@ -367,7 +375,7 @@ function schemasOf({ name, body_schema }: ExtensionResponder): NamedSchema[] {
 }
 
 /** Checks the mock's own answer by the spec. A violation is a defect of the mock: it is logged and kept in the journal. */
-function checkAnswer(context: OperationContext, { log, responseCache }: ServiceParts): void {
+function checkReply(context: OperationContext, { log, responseCache }: ServiceParts): void {
   const { route, reply, error, fault } = context
   const { operation } = route
   // The author of a scenario may want an answer that the spec does not have.
@@ -405,7 +413,7 @@ function recordContractUse(context: OperationContext, services: ServiceParts): v
     body: context.body,
     status: fault?.cut ? 0 : (reply?.status ?? 500),
     errorCode: answeredCode(context),
-    answer: isKnown ? undefined : reply?.body,
+    response: isKnown ? undefined : reply?.body,
     injected: fault !== undefined,
     isBreach: error !== undefined && isBreach(error, request.headers.authorization),
   })
@@ -420,7 +428,7 @@ function checkedForm({ route, request, body }: RequestContext): CheckedRequest<O
 const TOKEN_ROUTE = routeOf('create_token')
 
 /** Translates the answer into the environment's vocabulary, for caller and journal (G48). */
-function translateAnswer(context: RequestContext): void {
+function translateResponse(context: RequestContext): void {
   const vocabulary = vocabularyOf(context)
   if (vocabulary) context.wire = wireWords(context, vocabulary)
 }
@@ -435,13 +443,13 @@ function serialize(context: RequestContext, { responseCache }: ServiceParts): vo
   const reply = context.wire?.reply ?? context.reply
   // A refused commit has an answer of its own.
   const text = error === undefined ? fault?.text : undefined
-  if (foreign && error === undefined) context.answer = foreign
-  else if (reply && text !== undefined) context.answer = textAnswer(reply, text, requestId)
-  else if (reply) context.answer = wireAnswer(reply, requestId, responseCache.of(reply))
+  if (foreign && error === undefined) context.wireResponse = foreign
+  else if (reply && text !== undefined) context.wireResponse = textResponse(reply, text, requestId)
+  else if (reply) context.wireResponse = wireResponse(reply, requestId, responseCache.of(reply))
 }
 
 function entryFacts(context: RequestContext): EntryFacts {
-  const { request, answer, error } = context
+  const { request, wireResponse: response, error } = context
   const { call } = request
   const ended = call ? call.cancelled : request.response.destroyed ? 'its client has gone' : undefined
   return {
@@ -451,10 +459,10 @@ function entryFacts(context: RequestContext): EntryFacts {
     url: call?.url ?? request.url,
     requestHeaders: request.rawHeaders,
     requestBody: context.rawBody,
-    status: context.fault?.cut || ended !== undefined ? 0 : (answer?.status ?? 500),
+    status: context.fault?.cut || ended !== undefined ? 0 : (response?.status ?? 500),
     errorCode: answeredCode(context),
-    responseHeaders: answer?.headers,
-    responseBody: answer?.body,
+    responseHeaders: response?.headers,
+    responseBody: response?.body,
     mcpClient: call?.mcpClient,
     vocabulary: context.wire?.vocabulary,
     error,
@@ -462,7 +470,7 @@ function entryFacts(context: RequestContext): EntryFacts {
     checkViolations: context.checked?.violations,
     documentQuery: context.documentQuery,
     documentBody: context.body,
-    answerViolations: context.responseViolations,
+    responseViolations: context.responseViolations,
     failure: unexpectedFailure(error) ?? ended,
   }
 }
@@ -477,8 +485,8 @@ function answeredCode({ route, error, fault, reply }: RequestContext): string | 
   return typeof code === 'string' ? code : null
 }
 
-function send({ request, answer, fault }: RequestContext): Promise<void> | undefined {
-  return answer && !fault?.cut ? request.send(answer, fault?.deliver) : undefined
+function send({ request, wireResponse: response, fault }: RequestContext): Promise<void> | undefined {
+  return response && !fault?.cut ? request.send(response, fault?.deliver) : undefined
 }
 
 /** The environment, which every step after the authentication needs. */

@@ -1,9 +1,9 @@
 import { PROXY_REQUEST } from '../../model/contract/shapes.ts'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import { invalidField } from '../../model/domain/errors.ts'
 import type { ForwardedRequest } from '../../model/domain/ports.ts'
 import { hopByHopHeaders, NOT_ACTIVE } from '../../model/domain/request-headers.ts'
-import type { ProxiedAnswer } from '../../service/operations/proxy.ts'
+import type { ProxiedResponse } from '../../service/operations/proxy.ts'
 import type { ProxyContext, RequestContext } from './request-context.ts'
 
 export const PROXY_ROUTE: RequestContext['route'] = { operation: PROXY_REQUEST, bearer: true }
@@ -51,7 +51,7 @@ function isTraversal(part: string): boolean {
 const DROPPED_ANSWER_HEADERS = ['content-length', 'x-request-id', 'www-authenticate', NOT_ACTIVE]
 
 /** The answer as the third party gave it, but for the headers of its connection and of the service. */
-export function proxiedAnswer({ status, headers, body }: ProxiedAnswer, requestId: string): EncodedAnswer {
+export function proxiedResponse({ status, headers, body }: ProxiedResponse, requestId: string): EncodedResponse {
   const dropped = new Set([...DROPPED_ANSWER_HEADERS, ...hopByHopHeaders(headers['connection'])])
   // The length that an answer to HEAD names is that of a body which it does not have.
   const length = headers['content-length'] ?? (body.length === 0 ? undefined : String(body.length))

@@ -7,7 +7,7 @@ import { quote } from '../../model/domain/text.ts'
 import { bearerTokenIn, requestIdOf, targetOf } from '../../model/domain/request-headers.ts'
 import type { IdUse } from '../../journal/request-journal/request-entries.ts'
 import { RandomIds } from '../../state/model/time-and-ids.ts'
-import { errorReply, sendAnswer, wireAnswer } from './answer.ts'
+import { errorReply, sendResponse, wireResponse } from './wire-response.ts'
 import { replyTo } from './reply.ts'
 import type { ServiceParts } from './services.ts'
 
@@ -134,7 +134,7 @@ export function refuseExpectation(
     if (services) refuse(request, response, { error, ids: 'control', status: 417 }, services)
     else {
       const id = requestIdOf(request, ids)
-      sendAnswer(response, { ...wireAnswer(errorReply(error, id), id), status: 417 })
+      sendResponse(response, { ...wireResponse(errorReply(error, id), id), status: 417 })
     }
   }
 }

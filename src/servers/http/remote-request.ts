@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import { jsonText, type JsonValue } from '../../model/domain/json.ts'
 import type { Deliver, RemoteCall, SentRequest } from './request-context.ts'
 
@@ -31,7 +31,7 @@ export class RemoteRequest implements SentRequest {
   readonly rawHeaders: readonly string[]
   readonly baseUrl: SentRequest['baseUrl']
   /** Undefined until the pipeline has answered, and when a fault has ended the call. */
-  answer: EncodedAnswer | undefined
+  wireResponse: EncodedResponse | undefined
   readonly #exchange: CallExchange
   readonly #body: JsonValue | undefined
 
@@ -61,8 +61,8 @@ export class RemoteRequest implements SentRequest {
     return this.#exchange.response
   }
 
-  send(answer: EncodedAnswer, deliver: Deliver | undefined): undefined {
-    this.answer = answer
+  send(response: EncodedResponse, deliver: Deliver | undefined): undefined {
+    this.wireResponse = response
     // Of a batch of calls the first fault counts.
     this.#exchange.deliver ??= deliver
   }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import { errorCodeOf } from '../../model/domain/errors.ts'
 import { targetOf } from '../../model/domain/request-headers.ts'
 import type { EntryFacts, IdUse, OpenEntry } from '../../journal/request-journal/request-entries.ts'
-import { errorReply, unexpectedFailure, sendAnswer, wireAnswer } from './answer.ts'
+import { errorReply, unexpectedFailure, sendResponse, wireResponse } from './wire-response.ts'
 import type { ServiceParts } from './services.ts'
 
 /** A request that is answered by one reply: a page, a call of a fake application, or one that nothing serves. */
@@ -14,9 +14,9 @@ export interface Visit extends OpenEntry {
 
 export interface HttpReply {
   /** Undefined where a fault has ended the connection. */
-  readonly answer: EncodedAnswer | undefined
+  readonly wireResponse: EncodedResponse | undefined
   /** Sends it as a fault wants it. */
-  readonly deliver?: ((answer: EncodedAnswer) => Promise<void>) | undefined
+  readonly deliver?: ((response: EncodedResponse) => Promise<void>) | undefined
   /** What its entry says beside it. */
   readonly facts?: Partial<EntryFacts>
 }
@@ -47,19 +47,20 @@ export async function replyTo(
     const failure = unexpectedFailure(error)
     if (failure !== null)
       log.error('a request failed outside the request pipeline', { path: message.url, error: failure })
-    const answer = wireAnswer(errorReply(error, visit.requestId), visit.requestId)
-    return { answer, facts: { errorCode: errorCodeOf(error), failure } }
+    const response = wireResponse(errorReply(error, visit.requestId), visit.requestId)
+    return { wireResponse: response, facts: { errorCode: errorCodeOf(error), failure } }
   }
   let reply: HttpReply
   try {
     reply = await handle(visit)
   } catch (error) {
     reply = refusal(error)
-    if (reply.answer && status !== undefined) reply = { ...reply, answer: { ...reply.answer, status } }
+    if (reply.wireResponse && status !== undefined)
+      reply = { ...reply, wireResponse: { ...reply.wireResponse, status } }
   }
   await entries.end(visit, (refused) => {
-    const { answer, deliver, facts } = refused ? refusal(refused) : reply
-    const encoded = answer && withLength(answer, visit)
+    const { wireResponse, deliver, facts } = refused ? refusal(refused) : reply
+    const encoded = wireResponse && withLength(wireResponse, visit)
     return {
       facts: {
         method: message.method,
@@ -72,12 +73,12 @@ export async function replyTo(
         ...knownFacts,
         ...facts,
       },
-      send: () => (!encoded ? undefined : deliver ? deliver(encoded) : sendAnswer(response, encoded)),
+      send: () => (!encoded ? undefined : deliver ? deliver(encoded) : sendResponse(response, encoded)),
     }
   })
 }
 
-function withLength({ status, headers, body }: EncodedAnswer, { requestId }: Visit): EncodedAnswer {
+function withLength({ status, headers, body }: EncodedResponse, { requestId }: Visit): EncodedResponse {
   const length = status === 204 || status === 304 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
   return { status, headers: { 'X-Request-Id': requestId, ...headers, ...length }, body }
 }

@@ -3,7 +3,7 @@ import type { CheckedRequest } from '../../model/contract/contract.ts'
 import type { Route } from '../../model/contract/route.ts'
 import type { Operation, ServedOperation } from '../../model/contract/shapes.ts'
 import type { Client } from '../../model/domain/generated/tables.ts'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import type { FieldViolation } from '../../model/domain/errors.ts'
 import type { Vocabulary } from '../../model/domain/vocabulary.ts'
 import type { Reply } from '../../service/operations/operation.ts'
@@ -34,7 +34,7 @@ export interface SentRequest {
   readonly call: RemoteCall | undefined
   /** For faults of scenarios that end a connection. */
   readonly response: ServerResponse
-  send(answer: EncodedAnswer, deliver: Deliver | undefined): Promise<void> | undefined
+  send(response: EncodedResponse, deliver: Deliver | undefined): Promise<void> | undefined
 }
 
 /** A call of another protocol, which was transcoded to a request of HTTP. */
@@ -65,7 +65,7 @@ export interface Authenticated {
 }
 
 /** Sends an answer as a fault wants it: slowly, in part or broken. */
-export type Deliver = (response: ServerResponse, answer: EncodedAnswer) => Promise<void>
+export type Deliver = (response: ServerResponse, wireResponse: EncodedResponse) => Promise<void>
 
 /** One request on its way through the pipeline. Each step fills in what it finds out. */
 export interface RequestContext extends OpenEntry {
@@ -78,15 +78,15 @@ export interface RequestContext extends OpenEntry {
   documentQuery: string | undefined
   checked: CheckedRequest<Operation> | undefined
   reply: Reply | undefined
-  fault: AnswerFault | undefined
+  fault: ResponseFault | undefined
   error: unknown
   /** Where the mock's own answer breaks the contract: a defect of the mock. */
   responseViolations: readonly FieldViolation[]
   /** The reply in the words of the environment's vocabulary, where it has one (G48). */
   wire: WireWords | undefined
   /** The answer of the third party behind the proxy, or of a responder, as it is sent. */
-  foreign: EncodedAnswer | undefined
-  answer: EncodedAnswer | undefined
+  foreign: EncodedResponse | undefined
+  wireResponse: EncodedResponse | undefined
 }
 
 export interface OperationContext extends RequestContext {
@@ -107,7 +107,7 @@ export interface ExtensionContext extends RequestContext {
 }
 
 /** What the rules of scenarios do to an answer (1.4). */
-export interface AnswerFault {
+export interface ResponseFault {
   readonly cut: string | undefined
   readonly injected: boolean
   /** Whether the injected answer is the response of MCP, and not the result in it. */

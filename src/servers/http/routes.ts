@@ -153,7 +153,7 @@ export function createContext<Served extends RequestContext['route']>(
     responseViolations: NO_VIOLATIONS,
     wire: undefined,
     foreign: undefined,
-    answer: undefined,
+    wireResponse: undefined,
   }
 }
 
@@ -170,8 +170,8 @@ export function mountOauthMetadata(app: Express, services: ServiceParts): void {
     app.route(METADATA_PATH).all(unservedPath(services))
     return
   }
-  const answers = jsonAnswers(services)
-  const metadata = answers(200, (request) => {
+  const responses = jsonResponder(services)
+  const metadata = responses(200, (request) => {
     const issuer = baseUrlOf(request, services.baseUrl)
     return {
       issuer,
@@ -194,15 +194,15 @@ export function mountOauthMetadata(app: Express, services: ServiceParts): void {
 }
 
 /** Answers with a JSON object. */
-function jsonAnswers(services: ServiceParts) {
+function jsonResponder(services: ServiceParts) {
   return (status: number, body: (request: Request) => object, headers: Record<string, string> = {}): RequestHandler =>
     (request, response) =>
       replyTo(services, request, response, {
         kind: 'page',
         ids: 'pages',
         handle: () => {
-          const answered = { 'Content-Type': 'application/json', ...headers }
-          return { answer: { status, headers: answered, body: JSON.stringify(body(request)) } }
+          const responseHeaders = { 'Content-Type': 'application/json', ...headers }
+          return { wireResponse: { status, headers: responseHeaders, body: JSON.stringify(body(request)) } }
         },
       })
 }
@@ -235,13 +235,13 @@ export function mountMcpMetadata(app: Express, services: ServiceParts): void {
   // The answer to an unknown path names POST /oauth/token, which such a client looks for.
   const ifThereAreServers: RequestHandler = (_request, _response, next) =>
     next(servesMcp(services) ? undefined : 'route')
-  const answers = jsonAnswers(services)
-  const protectedResource = answers(200, (request) => {
+  const responses = jsonResponder(services)
+  const protectedResource = responses(200, (request) => {
     const issuer = baseUrlOf(request, services.baseUrl)
     const resource = issuer + request.path.slice(PROTECTED_RESOURCE_PATH.length)
     return { resource, authorization_servers: [issuer], bearer_methods_supported: ['header'] }
   })
-  const keys = answers(200, () => {
+  const keys = responses(200, () => {
     const rows = services.registry.environments().flatMap(({ model }) => [...model.tables.mcp_keys.values()])
     return { keys: rows.map(publicKey) }
   })
@@ -252,7 +252,7 @@ export function mountMcpMetadata(app: Express, services: ServiceParts): void {
   app.get(
     AUTHORIZATION_PATH,
     ifThereAreServers,
-    answers(400, () => noToken, { 'Cache-Control': 'no-store' }),
+    responses(400, () => noToken, { 'Cache-Control': 'no-store' }),
   )
 }
 

@@ -6,13 +6,13 @@ import { locate, type Locator } from '../../model/domain/locator.ts'
 import { connectionNamed } from '../../service/operations/connections.ts'
 import { locatorOf } from '../../service/operations/proxy.ts'
 import { runningAccount } from '../../service/operations/tools.ts'
-import { actBefore, deliveryOf, injectedAnswer } from '../../scenarios/delivery.ts'
+import { actBefore, deliveryOf, injectedResponse } from '../../scenarios/delivery.ts'
 import type { ScenarioRequest } from '../../scenarios/rule-matching.ts'
 import type { MatchedFault } from '../../scenarios/faults/fault.ts'
 import { parsedBody } from '../../scenarios/third-party.ts'
 import { applyDueEvents } from '../../state/account-events.ts'
 import type { Environment } from '../../state/environment.ts'
-import { errorBody } from './answer.ts'
+import { errorBody } from './wire-response.ts'
 import type { RequestContext } from './request-context.ts'
 import type { ServiceParts } from './services.ts'
 
@@ -42,7 +42,7 @@ export async function applyFaults(
   applyDueEvents(environment, context.trace)
   const executionId = (): string => environment.ids.id('exec')
   const accountId = (): string => scenarioRequest(context, environment).account?.id ?? environment.ids.id('ca')
-  const injected = injectedAnswer(faults, { at: 'service', operation, executionId, accountId })
+  const injected = injectedResponse(faults, { at: 'service', operation, executionId, accountId })
   const deliver = deliveryOf(faults)
   if (!injected && !deliver) return
   if (injected) {
@@ -55,7 +55,7 @@ export async function applyFaults(
     injected: injected !== undefined,
     ofMcp: faults.some(({ fault, ofMcp }) => fault.phase === 'answer' && ofMcp),
     text: typeof injected?.body === 'string' ? injected.body : undefined,
-    deliver: deliver && ((response, answer) => deliver({ ...connection, response }, answer)),
+    deliver: deliver && ((response, wireResponse) => deliver({ ...connection, response }, wireResponse)),
   }
 }
 

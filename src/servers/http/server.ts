@@ -40,7 +40,7 @@ export interface FastExpress {
  * (node:https with a certificate) two subclasses, whose prototypes the application uses as its `request` and `response`.
  */
 export function createFastExpress(): FastExpress {
-  const answers = new AnswerBatch()
+  const responses = new ResponseBatch()
   class FastRequest extends IncomingMessage {}
   class FastResponse extends ServerResponse<FastRequest> {
     override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
@@ -48,7 +48,7 @@ export function createFastExpress(): FastExpress {
         if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) super.write(chunk, encoding as BufferEncoding)
         const ended = (typeof chunk === 'function' ? chunk : callback) as (() => void) | undefined
         endAfterBody(this, () => super.end(ended))
-      } else answers.add(() => super.end(chunk, encoding as BufferEncoding, callback as () => void))
+      } else responses.add(() => super.end(chunk, encoding as BufferEncoding, callback as () => void))
       return this
     }
   }
@@ -89,7 +89,7 @@ export function createFastExpress(): FastExpress {
       limitServer(server, limits)
       // Node ends the connection of a client that says it sends no more. What is answered by then goes before that.
       server.on(https ? 'secureConnection' : 'connection', (socket: Socket) => {
-        socket.prependListener('end', answers.send)
+        socket.prependListener('end', responses.send)
       })
       const expecting = queue.of((request, response) => {
         continueWhenRead(request, response)
@@ -190,18 +190,18 @@ function isWaitingForServer(socket: Socket): boolean {
  * the rest: waking it for each costs the server a sixth of the CPU of a GET with 16 connections, and a third where the client
  * waits for a core.
  */
-class AnswerBatch {
-  #answers: (() => void)[] = []
+class ResponseBatch {
+  #responses: (() => void)[] = []
 
   add(send: () => void): void {
-    if (this.#answers.length === 0) setImmediate(this.send)
-    this.#answers.push(send)
+    if (this.#responses.length === 0) setImmediate(this.send)
+    this.#responses.push(send)
   }
 
   readonly send = (): void => {
-    const answers = this.#answers
-    this.#answers = []
-    for (const send of answers) send()
+    const responses = this.#responses
+    this.#responses = []
+    for (const send of responses) send()
   }
 }
 

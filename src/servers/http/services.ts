@@ -1,6 +1,6 @@
 import type { ContractUseRecord } from '../../model/contract/contract-use.ts'
 import type { ToolSchemas } from '../../model/contract/tool-schemas.ts'
-import type { Extension, ExtensionAnswer, ExtensionRequest } from '../../model/domain/extension.ts'
+import type { Extension, ExtensionResponse, ExtensionRequest } from '../../model/domain/extension.ts'
 import type { ThirdParty } from '../../model/domain/ports.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
 import type { OperationTable } from '../../service/operations/table.ts'
@@ -11,7 +11,7 @@ import type { Pauses } from '../../scenarios/pauses.ts'
 import type { Environment } from '../../state/environment.ts'
 import type { EnvironmentRegistry } from '../../state/environment-registry.ts'
 import type { EnvironmentProvisioner } from '../../state/provisioning.ts'
-import type { ResponseCache } from './answer.ts'
+import type { ResponseCache } from './wire-response.ts'
 import type { Extensions } from './extensions.ts'
 import type { Log } from './log.ts'
 
@@ -26,11 +26,11 @@ export interface ServiceParts {
   /** The service's client for one environment; calls are noted in the trace of the request that causes them. */
   readonly thirdParties: {
     client(environment: Environment, trace?: RequestTrace): ThirdParty
-    answerByExtension(
+    respondByExtension(
       environment: Environment,
       extension: Extension,
       request: ExtensionRequest,
-    ): ExtensionAnswer | Promise<ExtensionAnswer>
+    ): ExtensionResponse | Promise<ExtensionResponse>
   }
   readonly extensions: Extensions
   readonly scenarios: ScenarioRegistry

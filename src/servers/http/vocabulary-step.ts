@@ -1,5 +1,5 @@
 import {
-  answerInWireWords,
+  responseInWireWords,
   bodyInDocumentWords,
   errorInWireWords,
   queryInDocumentWords,
@@ -8,7 +8,7 @@ import { ServiceError } from '../../model/domain/errors.ts'
 import type { JsonValue } from '../../model/domain/json.ts'
 import type { Vocabulary } from '../../model/domain/vocabulary.ts'
 import type { Reply } from '../../service/operations/operation.ts'
-import { errorReply } from './answer.ts'
+import { errorReply } from './wire-response.ts'
 import type { RequestContext, WireWords } from './request-context.ts'
 
 export function requestFromWire(context: RequestContext, vocabulary: Vocabulary): void {
@@ -28,6 +28,6 @@ function wireReply(context: RequestContext, vocabulary: Vocabulary): Reply | und
   const reply =
     error instanceof ServiceError ? errorReply(errorInWireWords(error, request, vocabulary), requestId) : context.reply
   if (reply?.body === undefined) return reply
-  const answer = { status: reply.status, body: reply.body as JsonValue }
-  return { ...reply, cacheable: false, body: answerInWireWords(route.operation, answer, vocabulary) }
+  const response = { status: reply.status, body: reply.body as JsonValue }
+  return { ...reply, cacheable: false, body: responseInWireWords(route.operation, response, vocabulary) }
 }

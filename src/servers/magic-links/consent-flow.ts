@@ -20,7 +20,7 @@ import {
 import { type Instant, instant } from '../../model/domain/instant.ts'
 import type { MagicLink } from '../../model/domain/generated/tables.ts'
 import { present } from '../../model/domain/json.ts'
-import type { ThirdParty, TokenAnswer } from '../../model/domain/ports.ts'
+import type { ThirdParty, TokenResponse } from '../../model/domain/ports.ts'
 import { withParameters } from '../../model/domain/redirect-url.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
 import { shorten } from '../../model/domain/text.ts'
@@ -92,18 +92,19 @@ export function authorizationRequestOf(flow: LinkFlow, { link, account, connecto
  * @returns where the browser goes
  * @throws LinkProblem when the link stopped working, or the third party refuses the code
  */
-export async function finishConsent(flow: LinkFlow, linkId: string, answer: URLSearchParams): Promise<string> {
+export async function finishConsent(flow: LinkFlow, linkId: string, response: URLSearchParams): Promise<string> {
   const open = usableLink(flow.environment, linkId)
-  const error = answer.get('error')
+  const error = response.get('error')
   if (error === 'access_denied') return deny(flow, linkId)
-  if (error) throw new LinkProblem('refused', shorten(`${error} ${answer.get('error_description') ?? ''}`.trim(), 200))
-  const code = answer.get('code')
+  if (error)
+    throw new LinkProblem('refused', shorten(`${error} ${response.get('error_description') ?? ''}`.trim(), 200))
+  const code = response.get('code')
   if (!code) throw new LinkProblem('unusable_callback')
   // Checked before the code is used up.
   refuseUnverifiable(flow.environment, open.link)
   const { redirectUri } = authorizationRequestOf(flow, open)
-  return flow.thirdParty.redeem(open.connector, open.account, { code, redirectUri }, (answer) =>
-    approve(flow, linkId, granted(answer)),
+  return flow.thirdParty.redeem(open.connector, open.account, { code, redirectUri }, (response) =>
+    approve(flow, linkId, granted(response)),
   )
 }
 
@@ -128,8 +129,8 @@ export async function completeWithoutUser(flow: LinkFlow, linkId: string, databa
     return !current || haveSameTokens(current.credentials, stored.credentials)
   }
   // Another subject or database user that was stored meanwhile needs a token of its own.
-  const obtained = flow.thirdParty.obtain(connector, account, (answer) =>
-    isUnchanged() ? approve(flow, linkId, granted(answer)) : undefined,
+  const obtained = flow.thirdParty.obtain(connector, account, (response) =>
+    isUnchanged() ? approve(flow, linkId, granted(response)) : undefined,
   )
   return (await obtained) ?? completeWithoutUser(flow, linkId, databaseUser)
 }
@@ -138,8 +139,8 @@ async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as, s
   const { services, environment, trace } = flow
   if (decision === 'approve') refuseUnverifiable(environment, open.link)
   const person = as || defaultPerson(open.connector.people, open.account.identifier)
-  const answer = { ...authorizationRequestOf(flow, open), ...present({ scopes }), decision, person }
-  const callback = await decideWithScenarios(services, { environment, connector: open.connector }, answer, trace)
+  const response = { ...authorizationRequestOf(flow, open), ...present({ scopes }), decision, person }
+  const callback = await decideWithScenarios(services, { environment, connector: open.connector }, response, trace)
   return finishConsent(flow, open.link.id, new URL(callback, flow.baseUrl).searchParams)
 }
 
@@ -150,10 +151,10 @@ function storeGeneratedCredentials(flow: LinkFlow, { link, connector }: OpenLink
   }, flow.trace)
 }
 
-function granted(answer: TokenAnswer): Consented {
-  if (answer.granted) return { credentials: answer.credentials, lifetime: answer.lifetime_ms }
-  const detail = shorten([answer.error, answer.description].filter(Boolean).join(': '), 200)
-  throw new LinkProblem(answer.status >= 500 ? 'unavailable' : 'refused', detail)
+function granted(response: TokenResponse): Consented {
+  if (response.granted) return { credentials: response.credentials, lifetime: response.lifetime_ms }
+  const detail = shorten([response.error, response.description].filter(Boolean).join(': '), 200)
+  throw new LinkProblem(response.status >= 500 ? 'unavailable' : 'refused', detail)
 }
 
 /**
@@ -195,8 +196,8 @@ export function approve(flow: LinkFlow, linkId: string, consented: Consented): s
 export function deny(flow: LinkFlow, linkId: string): string {
   const { link, account } = usableLink(flow.environment, linkId)
   flow.trace.moved(account, 'consent_denied', now(flow.environment))
-  const answer = new Map([['error', 'access_denied'], ...stateOf(flow.environment, link)])
-  return withParameters(link.user_verify_url || successUrl(flow), answer)
+  const response = new Map([['error', 'access_denied'], ...stateOf(flow.environment, link)])
+  return withParameters(link.user_verify_url || successUrl(flow), response)
 }
 
 /** The account with live credentials; credentials that waited for verification are dropped. */

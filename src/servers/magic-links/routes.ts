@@ -6,11 +6,11 @@ import type { MagicLink } from '../../model/domain/generated/tables.ts'
 import { readWholeBody } from '../http/body.ts'
 import { replyTo } from '../http/reply.ts'
 import { baseUrlOf, targetOf } from '../../model/domain/request-headers.ts'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import { pageFacts } from '../../journal/request-journal/request-entries.ts'
 import { applyDueEvents } from '../../state/account-events.ts'
 import { credentialsPage, readCredentials } from '../../ui/pages/credentials-page.ts'
-import { pageAnswer, redirectAnswer } from '../../ui/pages/page-headers.ts'
+import { pageResponse, redirectResponse } from '../../ui/pages/page-headers.ts'
 import type { Environment } from '../../state/environment.ts'
 import { ReadGuard } from '../../state/environment.ts'
 import { StorageError } from '../../state/wal/state-errors.ts'
@@ -58,7 +58,7 @@ export function magicLinkRoutes(services: LinkServices): Router {
   const byId = (request: Request) => services.registry.byMagicLink.get(String(request.params.id))
   const byState = (request: Request) => services.registry.byOauthState.get(linkQuery(request).get('state') ?? '')
   const notAllowed = (allow: string) =>
-    page(({ method }) => pageAnswer(405, methodPage(method, allow), { Allow: allow }))
+    page(({ method }) => pageResponse(405, methodPage(method, allow), { Allow: allow }))
   // HEAD is refused on links: following one can decide it, which a look at the headers must not.
   router
     .route('/magic/:id')
@@ -74,7 +74,7 @@ export function magicLinkRoutes(services: LinkServices): Router {
   const success = page((request, visit) => {
     const followed = followedLink(services, request)
     visit.environment = followed?.environment
-    return pageAnswer(200, successPage(linkQuery(request).get('error'), followed, pageFacts(visit)))
+    return pageResponse(200, successPage(linkQuery(request).get('error'), followed, pageFacts(visit)))
   })
   router.route('/connect/success').get(success).all(notAllowed('GET, HEAD'))
   return router
@@ -86,14 +86,14 @@ export function pageRoute(services: Pick<LinkServices, 'entries' | 'log'>): Page
     replyTo(services, request, response, {
       kind: 'page',
       ids: 'pages',
-      handle: async (visit) => ({ answer: await handle(request, visit) }),
+      handle: async (visit) => ({ wireResponse: await handle(request, visit) }),
       refuse: (error, visit) => {
         const problem = error instanceof StorageError ? new LinkProblem('not_stored', error.message) : error
         const say = (text: string): string => visit.environment?.vocabulary?.prose(text) ?? text
-        const problemAnswer = problemPage(problem, say, pageFacts(visit))
+        const problemResponse = problemPage(problem, say, pageFacts(visit))
         return (
-          problemAnswer && {
-            answer: pageAnswer(problemAnswer.status, problemAnswer.page),
+          problemResponse && {
+            wireResponse: pageResponse(problemResponse.status, problemResponse.page),
             facts: { errorCode: problemCode(problem), failure: problem instanceof Error ? problem.message : '' },
           }
         )
@@ -109,7 +109,7 @@ async function readForm(request: Request, visit: PageVisit): Promise<URLSearchPa
 }
 
 /** GET of a link: what it opens depends on where credentials of the type come from (G29). */
-async function follow({ flow, linkId, query, facts }: LinkRequest): Promise<EncodedAnswer> {
+async function follow({ flow, linkId, query, facts }: LinkRequest): Promise<EncodedResponse> {
   const { baseUrl, environment } = flow
   const open = usableLink(environment, linkId)
   const { consent } = environment.settings
@@ -121,15 +121,18 @@ async function follow({ flow, linkId, query, facts }: LinkRequest): Promise<Enco
     case 'consent':
       return leadOn(linkId, authorizeUrl(baseUrl, environment, open.connector, authorizationRequestOf(flow, open)))
     case 'form':
-      return pageAnswer(200, credentialsPage(open, facts))
+      return pageResponse(200, credentialsPage(open, facts))
     case 'service':
     case 'none':
-      return pageAnswer(200, lacksUser(open) ? credentialsPage(withUserField(open), facts) : continuePage(open, facts))
+      return pageResponse(
+        200,
+        lacksUser(open) ? credentialsPage(withUserField(open), facts) : continuePage(open, facts),
+      )
   }
 }
 
 /** POST of a link: the credentials form, its Cancel button, or Continue where no user is needed. */
-async function submit(request: LinkRequest): Promise<EncodedAnswer> {
+async function submit(request: LinkRequest): Promise<EncodedResponse> {
   const { flow, linkId, query, form, facts } = request
   const open = usableLink(flow.environment, linkId)
   const decision = decisionOf(query)
@@ -139,7 +142,7 @@ async function submit(request: LinkRequest): Promise<EncodedAnswer> {
       return follow(request)
     case 'form': {
       const filled = readCredentials(open.connector.credentials.fields, form)
-      if (filled.problems.size > 0) return pageAnswer(400, credentialsPage(open, facts, filled))
+      if (filled.problems.size > 0) return pageResponse(400, credentialsPage(open, facts, filled))
       const credentials = { static_auth: { details: Object.fromEntries(filled.values) } }
       return leadOn(linkId, approve(flow, linkId, { credentials, lifetime: null, entered: true }))
     }
@@ -147,7 +150,7 @@ async function submit(request: LinkRequest): Promise<EncodedAnswer> {
     case 'none': {
       if (!lacksUser(open)) return leadOn(linkId, await completeWithoutUser(flow, linkId))
       const filled = readCredentials([DATABASE_USER], form)
-      if (filled.problems.size > 0) return pageAnswer(400, credentialsPage(withUserField(open), facts, filled))
+      if (filled.problems.size > 0) return pageResponse(400, credentialsPage(withUserField(open), facts, filled))
       return leadOn(linkId, await completeWithoutUser(flow, linkId, filled.values.get(DATABASE_USER.name)))
     }
   }
@@ -166,7 +169,7 @@ function withUserField(open: OpenLink): OpenLink {
 }
 
 /** The third party's redirect. */
-async function handleRedirect({ flow, linkId, query }: LinkRequest): Promise<EncodedAnswer> {
+async function handleRedirect({ flow, linkId, query }: LinkRequest): Promise<EncodedResponse> {
   return leadOn(linkId, await finishConsent(flow, linkId, query))
 }
 
@@ -194,17 +197,17 @@ function personOf(query: URLSearchParams): string | undefined {
 }
 
 /** Leads a browser on. The page at the end of the flow has no link in its address (G31, G33), so a cookie names it. */
-function leadOn(linkId: string, url: string): EncodedAnswer {
+function leadOn(linkId: string, url: string): EncodedResponse {
   const cookie = `${FOLLOWED}=${linkId}; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax`
-  return redirectAnswer(302, url, { 'Set-Cookie': cookie })
+  return redirectResponse(302, url, { 'Set-Cookie': cookie })
 }
 
 /** Finds the link, applies due events, and answers. */
 function linkHandler(
   services: LinkServices,
   find: (request: Request) => FoundLink | undefined,
-  handle: (request: LinkRequest) => Promise<EncodedAnswer>,
-): (request: Request, visit: PageVisit) => Promise<EncodedAnswer> {
+  handle: (request: LinkRequest) => Promise<EncodedResponse>,
+): (request: Request, visit: PageVisit) => Promise<EncodedResponse> {
   return async (request, visit) => {
     const form = await readForm(request, visit)
     const target = find(request)

@@ -15,7 +15,7 @@ export interface ControlledServer {
 }
 
 /** Answers one HTTP request of an MCP client. Streams that stay open are refused: the tools never change. */
-export function answerMcp(request: Request, controlled: ControlledServer): Promise<Response> {
+export function respondToMcp(request: Request, controlled: ControlledServer): Promise<Response> {
   // The control API has limited the size of its body.
   const limits = { maxSubscriptions: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER }
   return createMcpHandler(() => controlServer(controlled), limits).fetch(request)

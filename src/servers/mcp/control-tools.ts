@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { withWays } from '../../model/domain/action.ts'
-import type { ControlAnswer, ControlCall } from '../../model/contract/control-call.ts'
+import type { ControlResponse, ControlCall } from '../../model/contract/control-call.ts'
 import { ACCOUNT_STATUSES } from '../../model/domain/account.ts'
 import { firedText } from '../../model/domain/scenario.ts'
 import { oneLine, plural, quote } from '../../model/domain/text.ts'
@@ -240,7 +240,7 @@ function line(...parts: readonly (string | number | false | null | undefined)[])
     .join(' ')
 }
 
-function requestLine(entry: ControlAnswer<'GET /requests'>['requests'][number]): string {
+function requestLine(entry: ControlResponse<'GET /requests'>['requests'][number]): string {
   const { id, at, method, operation, path, status, error_code, account_state: account, tool: called } = entry
   // A change of the clock or by the control API has a sentence in place of a method and a path.
   if (method === '') return line(id, at, path)
@@ -255,13 +255,13 @@ function requestLine(entry: ControlAnswer<'GET /requests'>['requests'][number]):
   )
 }
 
-function accountLine(account: ControlAnswer<'GET /accounts'>['accounts'][number]): string {
+function accountLine(account: ControlResponse<'GET /accounts'>['accounts'][number]): string {
   const { id, connector, identifier, status, token_expires_at: expiry } = account
   return line(id, connector, identifier, status, expiry && `token until ${expiry}`)
 }
 
 /** The rules of a scenario that was not started have counted nothing. */
-function scenarioLines(scenario: ControlAnswer<'GET /scenarios'>['scenarios'][number]): string[] {
+function scenarioLines(scenario: ControlResponse<'GET /scenarios'>['scenarios'][number]): string[] {
   const { name, description, running, started, state, rules } = scenario
   const what = running ? `runs${state === null ? '' : `, state ${state}`}` : 'stopped'
   return [
@@ -272,7 +272,7 @@ function scenarioLines(scenario: ControlAnswer<'GET /scenarios'>['scenarios'][nu
   ]
 }
 
-function verdictLines({ ok, total }: ControlAnswer<'GET /contract'>): string[] {
+function verdictLines({ ok, total }: ControlResponse<'GET /contract'>): string[] {
   const { requests, judged, injected, scenarios, findings } = total
   const lines = [...(requests > 0 ? nothingJudged(total, {}) : []), ...findings].map((each) =>
     line('-', `${each.kind}:`, findingSentence(each), each.request !== null && `[${each.request}]`),
@@ -286,7 +286,7 @@ function verdictLines({ ok, total }: ControlAnswer<'GET /contract'>): string[] {
   ]
 }
 
-function snapshotLines({ snapshots }: ControlAnswer<'GET /snapshots'>): string[] {
+function snapshotLines({ snapshots }: ControlResponse<'GET /snapshots'>): string[] {
   const rows = snapshots.map(({ name, taken_at: at }) => line(name, at))
   return [`${plural(rows.length, 'snapshot')}.`, 'Next: save, or restore one.', ...rows]
 }

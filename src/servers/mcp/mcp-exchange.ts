@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { baseUrlOf } from '../../model/domain/request-headers.ts'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import type { RepeatedMember } from '../../model/domain/repeated-members.ts'
-import { sendAnswer } from '../http/answer.ts'
+import { sendResponse } from '../http/wire-response.ts'
 import { StreamWriter } from '../http/stream-writer.ts'
 import type { OpenEntry } from '../../journal/request-journal/request-entries.ts'
 import type { Deliver } from '../http/request-context.ts'
@@ -41,7 +41,7 @@ export class McpExchange {
   /** Set when the token or session of the caller has ended during a call: the response says so. */
   unauthenticated: Error | undefined
   /** The answer of a rule about the request of MCP, in place of everything else. */
-  injected: EncodedAnswer | undefined
+  injected: EncodedResponse | undefined
   /** Set when a fault is to end the connection without an answer: progress is not told either. */
   isSilent = false
   readonly #writer: StreamWriter
@@ -96,13 +96,13 @@ export class McpExchange {
    * @param sends whether the next part is sent
    * @returns the rest of the answer, for {@link send}
    */
-  async stream(answer: Response, sends: () => boolean): Promise<EncodedAnswer> {
-    const { status } = answer
+  async stream(response: Response, sends: () => boolean): Promise<EncodedResponse> {
+    const { status } = response
     // Whether the connection stays open is not the library's to say: the client may want to close it.
-    answer.headers.delete('connection')
-    const headers = { ...Object.fromEntries(answer.headers), 'X-Request-Id': this.#entry.requestId }
+    response.headers.delete('connection')
+    const headers = { ...Object.fromEntries(response.headers), 'X-Request-Id': this.#entry.requestId }
     const later: Uint8Array[] = []
-    const chunks: AsyncIterable<Uint8Array> | [] = answer.body ?? []
+    const chunks: AsyncIterable<Uint8Array> | [] = response.body ?? []
     for await (const chunk of chunks) {
       if (this.isUnwanted) continue
       if (sends()) await this.#stream(status, headers, chunk)
@@ -112,14 +112,14 @@ export class McpExchange {
   }
 
   /** Sends an answer, or the rest of one, as a fault wants it. */
-  async send({ status, headers, body }: EncodedAnswer): Promise<void> {
+  async send({ status, headers, body }: EncodedResponse): Promise<void> {
     const { response, deliver } = this
     if (this.isUnwanted) return
     const length = { 'Content-Length': String(Buffer.byteLength(body)) }
-    const answer = { status, headers: { ...headers, 'X-Request-Id': this.#entry.requestId, ...length }, body }
-    if (deliver) await deliver(response, { ...answer, malformed: malformed(body.toString()) })
+    const wireResponse = { status, headers: { ...headers, 'X-Request-Id': this.#entry.requestId, ...length }, body }
+    if (deliver) await deliver(response, { ...wireResponse, malformed: malformed(body.toString()) })
     else if (response.headersSent) response.end(body)
-    else sendAnswer(response, answer)
+    else sendResponse(response, wireResponse)
   }
 
   /** Whether nobody waits for the answer, or another one has taken its place. */

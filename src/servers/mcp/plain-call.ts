@@ -8,7 +8,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server'
 import { isJsonObject, type JsonObject, jsonText } from '../../model/domain/json.ts'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import type { McpExchange } from './mcp-exchange.ts'
 import type { ServerTool } from './server-tools.ts'
 import { callTool, type McpServices, serverInfo, type ToolParams } from './tool-server.ts'
@@ -44,12 +44,12 @@ export function plainCall({ message: { headers } }: McpExchange, body: unknown):
 }
 
 /** The answer that the library would give; undefined when a fault has ended the connection. */
-export async function answerPlainCall(
+export async function respondToPlainCall(
   { id, isModern, params }: PlainCall,
   tools: readonly ServerTool[],
   exchange: McpExchange,
   services: McpServices,
-): Promise<EncodedAnswer | undefined> {
+): Promise<EncodedResponse | undefined> {
   const called = await callTool(params, { tools, exchange }, services)
   if (!called) return undefined
   const _meta = { ...called._meta, [SERVER_INFO_META_KEY]: serverInfo(services) }

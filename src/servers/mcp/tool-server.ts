@@ -16,7 +16,7 @@ import { isJsonObject, type JsonObject, jsonText, own, parseJson } from '../../m
 import { maskText } from '../../model/domain/masking.ts'
 import { targetOf } from '../../model/domain/request-headers.ts'
 import { quote } from '../../model/domain/text.ts'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import type { RepeatedMember } from '../../model/domain/repeated-members.ts'
 import { runRoute, warnOfRepeated } from '../http/pipeline.ts'
 import { RemoteRequest } from '../http/remote-request.ts'
@@ -153,24 +153,24 @@ export async function callTool(
   // The library does not say which call of a batch a message is.
   if (exchange.calls === 1) warnOfRepeated(pipelineContext.trace, exchange.repeated.map(inToolInput))
   await runRoute(pipelineContext, { ...services, operations: executing(services, request, link) })
-  const { answer } = call
-  if (!answer) return undefined
+  const { wireResponse: response } = call
+  if (!response) return undefined
   if (pipelineContext.fault?.ofMcp) {
-    exchange.injected = answer
+    exchange.injected = response
     return undefined
   }
-  if (answer.status === 401 || answer.status === 404) exchange.unauthenticated = endedToken(exchange)
+  if (response.status === 401 || response.status === 404) exchange.unauthenticated = endedToken(exchange)
   const { requestId, trace } = pipelineContext
   const _meta: Record<string, string> = { [`${META}/request_id`]: requestId }
   if (trace.execution_id) _meta[`${META}/execution_id`] = trace.execution_id
-  if (answer.status < 400) return { ...toolResult(answer, words('data')), _meta }
+  if (response.status < 400) return { ...toolResult(response, words('data')), _meta }
   const { url } = link
   if (url !== undefined && !isRetry && opensLinks(envelope)) {
     const message = `Connect your account of ${connector} to go on.`
     return inputRequired({ inputRequests: { authorize: inputRequired.elicitUrl({ message, url }) } })
   }
   const texts = [
-    answer.body.toString(),
+    response.body.toString(),
     ...(url === undefined ? [] : [`Open this link to connect the account: ${url}`]),
   ]
   return { content: texts.map((text) => ({ type: 'text', text })), isError: true, _meta }
@@ -291,9 +291,9 @@ function endedToken({ caller }: McpExchange): Error | undefined {
 }
 
 /** A result has the data of a tool as it is, and as text. A scenario can answer anything else. */
-function toolResult(answer: EncodedAnswer, data: string): CallToolResult {
-  const text = answer.body.toString()
-  const body: unknown = answer.headers['Content-Type'] === 'application/json' ? parseJson(text) : undefined
+function toolResult(response: EncodedResponse, data: string): CallToolResult {
+  const text = response.body.toString()
+  const body: unknown = response.headers['Content-Type'] === 'application/json' ? parseJson(text) : undefined
   const structuredContent = isJsonObject(body) ? own(body, data) : undefined
   if (!isJsonObject(structuredContent)) return { content: [{ type: 'text', text }] }
   return { content: [{ type: 'text', text: jsonText(structuredContent) }], structuredContent }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from '@modelcontextprotocol/server'
 import type { Account } from '../../model/domain/account.ts'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import { errorCodeOf, ruleAndFound, ServiceError } from '../../model/domain/errors.ts'
 import {
   fieldValues,
@@ -17,7 +17,7 @@ import { parseUrl } from '../../model/domain/parse-url.ts'
 import { baseUrlOf, MCP_SESSION_HEADER, targetOf } from '../../model/domain/request-headers.ts'
 import { MCP_REQUESTS } from '../../model/domain/scenario.ts'
 import { quote } from '../../model/domain/text.ts'
-import { errorBody, errorReply, unexpectedFailure, sendAnswer, stackOf, wireAnswer } from '../http/answer.ts'
+import { errorBody, errorReply, unexpectedFailure, sendResponse, stackOf, wireResponse } from '../http/wire-response.ts'
 import { decodeText, readWholeBody } from '../http/body.ts'
 import { ENDING_CALLERS } from '../http/pipeline.ts'
 import { PROTECTED_RESOURCE_PATH } from '../http/routes.ts'
@@ -25,11 +25,11 @@ import type { EntryFacts } from '../../journal/request-journal/request-entries.t
 import { type Environment, ReadGuard } from '../../state/environment.ts'
 import { isOfAccounts } from '../../service/operations/connections.ts'
 import { didYouMean, nearest } from '../../model/domain/suggestion.ts'
-import { actBefore, deliveryOf, encoded, injectedAnswer } from '../../scenarios/delivery.ts'
+import { actBefore, deliveryOf, encoded, injectedResponse } from '../../scenarios/delivery.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { ListenStreams } from './listen-streams.ts'
 import { McpExchange, type McpRequest } from './mcp-exchange.ts'
-import { answerPlainCall, plainCall } from './plain-call.ts'
+import { respondToPlainCall, plainCall } from './plain-call.ts'
 import { type ServerAddress, type ServerTool, serverTools } from './server-tools.ts'
 import { beginSession, hasSessions, inSession } from './sessions.ts'
 import { clientText, type McpServices, toolServer } from './tool-server.ts'
@@ -42,7 +42,7 @@ interface McpMessage {
   readonly method: string
 }
 
-interface McpAnswer extends EncodedAnswer {
+interface McpResponse extends EncodedResponse {
   readonly read?: McpMessage | undefined
   readonly error?: unknown
 }
@@ -72,7 +72,7 @@ export class VirtualServers {
     } catch (error) {
       if (!(error instanceof ServiceError))
         this.#services.log.error('a request to an MCP server failed', { error: stackOf(error) })
-      await this.#end(request, { ...this.#errorAnswer(request, error), error })
+      await this.#end(request, { ...this.#errorResponse(request, error), error })
     }
   }
 
@@ -95,7 +95,7 @@ export class VirtualServers {
     if (method && (await this.#applyRules(request, exchange, method, read))) return
     const plain = plainCall(exchange, read.parsed)
     if (plain) {
-      const reply = await answerPlainCall(plain, tools, exchange, services)
+      const reply = await respondToPlainCall(plain, tools, exchange, services)
       if (reply) await exchange.send(reply)
     } else await this.#serveByLibrary(request, read, exchange, tools)
     if (exchange.unauthenticated) this.#sendError(request, exchange.unauthenticated)
@@ -145,13 +145,13 @@ export class VirtualServers {
       return true
     }
     const deliver = deliveryOf(fired.faults)
-    exchange.deliver = deliver && ((to, answer) => deliver({ ...connection, response: to }, answer))
+    exchange.deliver = deliver && ((to, response) => deliver({ ...connection, response: to }, response))
     const ids = { executionId: () => '', accountId: () => '' }
-    const injected = injectedAnswer(fired.faults, { at: 'service', ...ids })
+    const injected = injectedResponse(fired.faults, { at: 'service', ...ids })
     if (!injected) return false
     const body = injected.error ? errorBody(injected.error, requestId) : injected.body
-    const answer = this.#withMetadata(request, encoded({ ...injected, body }))
-    await this.#end(request, { read, ...answer }, () => exchange.send(answer))
+    const wireResponse = this.#withMetadata(request, encoded({ ...injected, body }))
+    await this.#end(request, { read, ...wireResponse }, () => exchange.send(wireResponse))
     return true
   }
 
@@ -166,18 +166,18 @@ export class VirtualServers {
     const listening = isListening ? this.#streams.open({ address: request.address, tools, exchange }) : undefined
     const handler = createMcpHandler((context) => toolServer(tools, exchange, context, this.#services), listening)
     try {
-      const answer =
+      const response =
         originValidationResponse(asked, allowedOrigins(this.#services.baseUrl)) ??
         (await handler.fetch(asked, read.parsed === undefined ? {} : { parsedBody: read.parsed }))
-      const isEndless = isListening && answer.headers.get('content-type') === 'text/event-stream'
+      const isEndless = isListening && response.headers.get('content-type') === 'text/event-stream'
       if (isEndless) {
-        const head = { status: answer.status, headers: Object.fromEntries(answer.headers), body: '' }
+        const head = { status: response.status, headers: Object.fromEntries(response.headers), body: '' }
         const isHeld = await this.#end(request, { read, ...head }, () => undefined)
         if (!isHeld) return
       }
       // A list of tools can say what is not durable yet, whatever a call beside it has waited for.
       const isList = listsTools(read.parsed)
-      const streamed = await exchange.stream(answer, () => isEndless || (exchange.pending > 0 && !isList))
+      const streamed = await exchange.stream(response, () => isEndless || (exchange.pending > 0 && !isList))
       if (exchange.isUnwanted) return
       const send = (): Promise<void> => exchange.send(streamed)
       if (isEndless || (exchange.calls > 0 && !isList)) await send()
@@ -200,34 +200,34 @@ export class VirtualServers {
    */
   async #end(
     request: McpRequest,
-    answer: McpAnswer | undefined,
+    mcpResponse: McpResponse | undefined,
     send?: () => Promise<void> | undefined,
   ): Promise<boolean> {
     const { message, response, entry } = request
     let isDurable = true
     await this.#services.entries.end(entry, (refused) => {
       isDurable = refused === undefined
-      const refusal = refused && { ...this.#errorAnswer(request, refused), error: refused }
-      const ended = refusal ?? answer
+      const refusal = refused && { ...this.#errorResponse(request, refused), error: refused }
+      const ended = refusal ?? mcpResponse
       return {
-        send: refusal || !send ? () => ended && sendAnswer(response, ended) : send,
-        facts: answer && ended && factsOf(message, { read: answer.read, ...ended }),
+        send: refusal || !send ? () => ended && sendResponse(response, ended) : send,
+        facts: mcpResponse && ended && factsOf(message, { read: mcpResponse.read, ...ended }),
       }
     })
     return isDurable
   }
 
   #sendError(request: McpRequest, error: unknown): void {
-    sendAnswer(request.response, this.#errorAnswer(request, error))
+    sendResponse(request.response, this.#errorResponse(request, error))
   }
 
-  #errorAnswer(request: McpRequest, error: unknown): EncodedAnswer {
+  #errorResponse(request: McpRequest, error: unknown): EncodedResponse {
     const { requestId } = request.entry
-    return this.#withMetadata(request, wireAnswer(errorReply(error, requestId), requestId))
+    return this.#withMetadata(request, wireResponse(errorReply(error, requestId), requestId))
   }
 
   /** A 401 names the metadata by which a client finds out where to get a token (RFC 9728). */
-  #withMetadata({ message, address }: McpRequest, rendered: EncodedAnswer): EncodedAnswer {
+  #withMetadata({ message, address }: McpRequest, rendered: EncodedResponse): EncodedResponse {
     if (rendered.status !== 401) return rendered
     const baseUrl = baseUrlOf(message, this.#services.baseUrl)
     const metadata = `resource_metadata="${baseUrl}${PROTECTED_RESOURCE_PATH}${address.path}"`
@@ -238,7 +238,7 @@ export class VirtualServers {
 }
 
 /** What the journal says of a request that called no tool. */
-function factsOf(message: IncomingMessage, { read, status, headers, body, error }: McpAnswer): EntryFacts {
+function factsOf(message: IncomingMessage, { read, status, headers, body, error }: McpResponse): EntryFacts {
   return {
     protocol: 'mcp',
     error,

@@ -9,7 +9,7 @@ import { stopAfter } from '../control/server.ts'
 import { sendReply } from '../control/routes.ts'
 import { ServiceError } from '../../model/domain/errors.ts'
 import { requestIdOf } from '../../model/domain/request-headers.ts'
-import { errorReply, sendAnswer, wireAnswer } from '../http/answer.ts'
+import { errorReply, sendResponse, wireResponse } from '../http/wire-response.ts'
 import { readSentBody, hasBody, restOf, type SentBody } from '../http/body.ts'
 import type { Log } from '../http/log.ts'
 import { hostError } from '../http/refusal.ts'
@@ -462,7 +462,7 @@ export class Replica {
 
   #refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
     const id = requestIdOf(request, this.#ids)
-    sendAnswer(response, wireAnswer(errorReply(error, id), id))
+    sendResponse(response, wireResponse(errorReply(error, id), id))
   }
 
   /** Web pages are kept out of the control API by the names and addresses of the replica that they called. */

@@ -119,11 +119,11 @@ class Places {
 function addPlaces({ desc }: RpcMethod, { routes, body, responseBody }: Binding, places: Places): void {
   for (const { operation } of routes) {
     const words = Object.hasOwn(OPERATION_WORDS, operation) ? OPERATION_WORDS[operation] : undefined
-    const answer = words?.answers[200] ?? words?.answers[201]
+    const response = words?.answers[200] ?? words?.answers[201]
     const bodyMessage = messageAt(desc.input, body === '*' ? '' : body)
-    const answered = messageAt(desc.output, responseBody)
+    const responseMessage = messageAt(desc.output, responseBody)
     if (words?.body && bodyMessage && body !== '') places.add(bodyMessage, words.body)
-    if (answer && answered) places.add(answered, answer)
+    if (response && responseMessage) places.add(responseMessage, response)
     for (const [name, node] of Object.entries(words?.query ?? {})) {
       const field = fieldAt(desc.input, name.split('.'))
       if (field) places.addField(field, node.items ?? node)

@@ -25,21 +25,21 @@ export const ENVELOPE = 5
  * without details, and some clients read nothing else.
  */
 export async function withErrorDetails(
-  answer: UniversalServerResponse,
+  response: UniversalServerResponse,
   complete: Completion,
 ): Promise<UniversalServerResponse> {
-  const { status, header, trailer, body } = answer
-  if (trailer) return { ...answer, trailer: (await completeTrailers(trailer, complete)) ?? trailer }
+  const { status, header, trailer, body } = response
+  if (trailer) return { ...response, trailer: (await completeTrailers(trailer, complete)) ?? trailer }
   const type = header?.get('content-type') ?? ''
-  if (!header || !body) return answer
+  if (!header || !body) return response
   if (type.startsWith('application/grpc-web')) {
-    return { ...answer, body: completeFrames(body, header.get('grpc-encoding'), complete) }
+    return { ...response, body: completeFrames(body, header.get('grpc-encoding'), complete) }
   }
-  if (status < 400 || type !== 'application/json') return answer
+  if (status < 400 || type !== 'application/json') return response
   const octets = await readAllBytes(body, MAX_ERROR)
   const text = await decompressed(octets, header.get('content-encoding'))
   const error = errorFromJsonBytes(text, undefined, new ConnectError('', Code.Internal))
-  if (error.details.length > 0) return { ...answer, body: createAsyncIterable([octets]) }
+  if (error.details.length > 0) return { ...response, body: createAsyncIterable([octets]) }
   const completed = await complete(error)
   const json = errorToJsonBytes(completed, undefined)
   const headers = new Headers([...header, ...completed.metadata])

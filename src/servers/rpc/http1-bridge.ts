@@ -70,7 +70,7 @@ export function forwardToHttp1(
       isAnswered = true
       response.addTrailers(incoming.trailers)
     })
-    bridgeAnswer(incoming, response)
+    bridgeResponse(incoming, response)
   })
   // Its client has gone, or has its answer.
   stream.once('close', () => outgoing.destroy())
@@ -90,7 +90,7 @@ function http1Headers(request: Http2ServerRequest): Record<string, string | stri
   return headers
 }
 
-function bridgeAnswer(incoming: IncomingMessage, response: Http2ServerResponse): void {
+function bridgeResponse(incoming: IncomingMessage, response: Http2ServerResponse): void {
   const { statusCode = 500, headers } = incoming
   const pairs = Object.entries(headers).filter(([name]) => !HOP_BY_HOP_HEADERS.has(name))
   if (response.stream.destroyed) return

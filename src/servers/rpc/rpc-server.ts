@@ -22,7 +22,7 @@ import { MAX_TIMER_MS } from '../../model/domain/duration.ts'
 import { type ErrorContent, errorEntry } from '../../model/domain/errors.ts'
 import type { JsonObject } from '../../model/domain/json.ts'
 import { nearMiss } from '../../model/domain/suggestion.ts'
-import { errorBody } from '../http/answer.ts'
+import { errorBody } from '../http/wire-response.ts'
 import { baseUrlOf, bearerTokenIn } from '../../model/domain/request-headers.ts'
 import { runRoute } from '../http/pipeline.ts'
 import { RemoteRequest } from '../http/remote-request.ts'
@@ -36,7 +36,7 @@ import { isBridged, isCall } from './http1-bridge.ts'
 import type { RpcMethod } from './http-rule.ts'
 import { EXCHANGE, RpcExchange } from './rpc-exchange.ts'
 import { jsonBody, metadataOf, statusOf } from './status.ts'
-import { answerMessage, type Differences, restRequest } from './transcoding.ts'
+import { responseMessage, type Differences, restRequest } from './transcoding.ts'
 
 /** What calls are served from. */
 export interface RpcDefinitions {
@@ -58,7 +58,7 @@ export function rpcHandler(definitions: RpcDefinitions, services: ServiceParts):
   const served = definitions.methods.filter(({ bindings }) => bindings.length > 0)
   for (const method of served) {
     const call = (message: Message, context: HandlerContext): Promise<Message> =>
-      answerCall(method, { message, context }, definitions, services)
+      respondToCall(method, { message, context }, definitions, services)
     // The descriptors say at run time which messages a method has.
     router.rpc(method.desc as never, call as never)
   }
@@ -88,11 +88,11 @@ async function serveRpc(
     const asked = universalRequestFromNodeRequest(request, response, undefined, values)
     asked.signal.addEventListener('abort', () => (exchange.isOver = true))
     dropEndlessDeadlines(asked.header)
-    const answered = await withErrorDetails(await handler(asked), completion(exchange, definitions, services))
-    const answer = await withRequestId(answered, exchange, services)
-    if (exchange.isOver) await discard(answer)
-    else if (exchange.deliver) await deliver(answer, exchange)
-    else await universalResponseToNodeResponse(answer, response)
+    const handlerResponse = await withErrorDetails(await handler(asked), completion(exchange, definitions, services))
+    const completeResponse = await withRequestId(handlerResponse, exchange, services)
+    if (exchange.isOver) await discard(completeResponse)
+    else if (exchange.deliver) await deliver(completeResponse, exchange)
+    else await universalResponseToNodeResponse(completeResponse, response)
   } catch (error) {
     // A client that goes away in the middle is no defect.
     if (exchange.isOver || response.destroyed || request.socket.destroyed) return
@@ -187,18 +187,18 @@ const MAX_MESSAGE = 200
 
 /** Adds the id to what the library answers without a message: a method of HTTP or a content type that no call has. */
 async function withRequestId(
-  answer: UniversalServerResponse,
+  response: UniversalServerResponse,
   exchange: RpcExchange,
   services: ServiceParts,
 ): Promise<UniversalServerResponse> {
-  const { status, header } = answer
-  if (status < 400 || header?.has('x-request-id')) return answer
+  const { status, header } = response
+  if (status < 400 || header?.has('x-request-id')) return response
   const [errorCode, message] =
     status === 405
       ? ['METHOD_NOT_ALLOWED', 'a call is sent with POST']
       : ['UNSUPPORTED_CONTENT_TYPE', 'the content type is none of gRPC, gRPC-Web and Connect']
   await endRefused(exchange, { errorCode, code: Code.Unimplemented, message, context: {} }, services)
-  return { ...answer, header: new Headers([...(header ?? []), ['x-request-id', exchange.entry.requestId]]) }
+  return { ...response, header: new Headers([...(header ?? []), ['x-request-id', exchange.entry.requestId]]) }
 }
 
 function octetsOf({ body }: UniversalServerResponse): Promise<Uint8Array> {
@@ -206,24 +206,24 @@ function octetsOf({ body }: UniversalServerResponse): Promise<Uint8Array> {
 }
 
 /** A body that is not read would leave its call open. */
-async function discard(answer: UniversalServerResponse): Promise<void> {
-  await octetsOf(answer).catch(() => undefined)
+async function discard(response: UniversalServerResponse): Promise<void> {
+  await octetsOf(response).catch(() => undefined)
 }
 
 /** Sends an answer as a fault wants it. */
-async function deliver(answer: UniversalServerResponse, exchange: RpcExchange): Promise<void> {
-  const body = Buffer.from(await octetsOf(answer))
+async function deliver(rpcResponse: UniversalServerResponse, exchange: RpcExchange): Promise<void> {
+  const body = Buffer.from(await octetsOf(rpcResponse))
   // Faults name the length themselves.
-  const { 'content-length': _, ...headers } = Object.fromEntries(answer.header ?? [])
+  const { 'content-length': _, ...headers } = Object.fromEntries(rpcResponse.header ?? [])
   const broken = malformedMessage(body, headers['content-type'] ?? '')
   const { request, response } = exchange
-  if (answer.trailer) response.addTrailers(Object.fromEntries(answer.trailer))
+  if (rpcResponse.trailer) response.addTrailers(Object.fromEntries(rpcResponse.trailer))
   await exchange.deliver?.(response, {
-    status: answer.status,
+    status: rpcResponse.status,
     headers,
     body,
     // Trailers follow a body in chunks, and a length that the data does not have is an error of HTTP/2 itself.
-    namesNoLength: answer.trailer !== undefined || isBridged(request),
+    namesNoLength: rpcResponse.trailer !== undefined || isBridged(request),
     ...(broken && { malformed: broken }),
   })
 }
@@ -255,7 +255,7 @@ interface ReceivedCall {
 const EARLY_CANCEL = 50
 
 /** Transcodes a call to its REST request, takes it through the request pipeline, and its answer back. */
-async function answerCall(
+async function respondToCall(
   method: RpcMethod,
   { message, context }: ReceivedCall,
   definitions: RpcDefinitions,
@@ -305,14 +305,14 @@ async function answerCall(
   exchange.isTaken = true
   const done = runRoute(request, services)
   if (done) await Promise.race([done, cancelled])
-  const { answer } = asked
-  if (!answer) throw new ConnectError('a scenario ended the call', Code.Aborted)
-  const { status } = answer
-  const body = jsonBody(answer.body)
-  const metadata = metadataOf(answer.headers)
+  const { wireResponse: response } = asked
+  if (!response) throw new ConnectError('a scenario ended the call', Code.Aborted)
+  const { status } = response
+  const body = jsonBody(response.body)
+  const metadata = metadataOf(response.headers)
   if (status >= 400) throw statusOf({ status, body: body ?? null, metadata }, definitions)
   for (const [name, value] of metadata) context.responseHeader.set(name, value)
-  return answerMessage(method, rest.binding, body, definitions)
+  return responseMessage(method, rest.binding, body, definitions)
 }
 
 function protocolOf(contentType = ''): Protocol {

@@ -193,7 +193,7 @@ export interface MessageContext {
 }
 
 /** Makes a message of the body of an answer. Fields that the definitions lack are left out (G62). */
-export function answerMessage(
+export function responseMessage(
   { desc }: RpcMethod,
   { responseBody }: Binding,
   body: JsonValue | undefined,

@@ -25,7 +25,7 @@ import { instant } from '../../model/domain/instant.ts'
 import { accountSummary, type AccountView, accountView } from '../../model/domain/generated/tables.ts'
 import { nextStatus } from '../../model/domain/lifecycle.ts'
 import { locate, type Locator, type LocatorNames } from '../../model/domain/locator.ts'
-import type { TokenAnswer } from '../../model/domain/ports.ts'
+import type { TokenResponse } from '../../model/domain/ports.ts'
 import { type RequestTrace, tokenDigest } from '../../model/domain/request-trace.ts'
 import { quote } from '../../model/domain/text.ts'
 import { newAccount } from '../../state/account-changes.ts'
@@ -53,7 +53,7 @@ export function createConnectedAccount(call: Call<'create_connected_account'>): 
   const isLive = areLive(account.credentials, type)
   if (!isLive && TRAITS[type].source === 'service' && !lacksDatabaseUser(account.credentials, connector)) {
     refuseDuplicate(environment, account)
-    return thirdParty.obtain(connector, account, (answer) => insertAccount(call, account, answer))
+    return thirdParty.obtain(connector, account, (response) => insertAccount(call, account, response))
   }
   return environment.model.transact(() => {
     const { credentials } = account
@@ -73,7 +73,7 @@ export function createConnectedAccount(call: Call<'create_connected_account'>): 
 function insertAccount(
   { environment, trace }: Call<'create_connected_account'>,
   account: Account,
-  live: TokenAnswer | { granted: boolean; credentials: Credentials; lifetime_ms: number | null },
+  live: TokenResponse | { granted: boolean; credentials: Credentials; lifetime_ms: number | null },
 ): Reply {
   const { model } = environment
   // All times in one answer come from one reading of the clock (G25).
@@ -154,8 +154,8 @@ export function updateConnectedAccount(call: Call<'update_connected_account'>): 
     return environment.model.transact(() => storeUpdate(call, located.id, patch), trace)
   }
   // A changed subject or database user needs new credentials, which the service obtains itself (2.2).
-  return thirdParty.obtain(connector, { ...located, credentials }, (answer) =>
-    storeUpdate(call, located.id, patch, answer),
+  return thirdParty.obtain(connector, { ...located, credentials }, (response) =>
+    storeUpdate(call, located.id, patch, response),
   )
 }
 
@@ -167,10 +167,10 @@ function storeUpdate(
   { environment, thirdParty, body, trace }: Call<'update_connected_account'>,
   id: string,
   patch: CredentialsPatch,
-  answer?: TokenAnswer,
+  response?: TokenResponse,
 ): Reply {
   const { model } = environment
-  const obtained = answer?.granted ? answer : undefined
+  const obtained = response?.granted ? response : undefined
   const current = model.tables.accounts.get(id)
   if (!current)
     throw new ServiceError('ACCOUNT_NOT_FOUND', `connected account ${quote(id)} was deleted in the meantime`)
@@ -187,7 +187,7 @@ function storeUpdate(
     const isKept = !obtained && credentials.oauth_token?.access_token && !patch.oauth_token?.access_token
     if (!isKept) next = withLive(next, issued(current, credentials, lifetime, now))
     if (areLive(credentials, current.authorization_type)) next = trace.moved(next, 'credentials_updated', at)
-  } else if (answer && current.status === 'ACTIVE') {
+  } else if (response && current.status === 'ACTIVE') {
     // The stored token is of the former subject or database user: the next use asks for another one.
     next = withLive(next, issued(current, credentials, 0, now))
   } else if (patch.static_auth && !areLive(credentials, current.authorization_type)) {

@@ -9,7 +9,7 @@ import { next, nextStatus } from '../../model/domain/lifecycle.ts'
 import { locate, type Locator } from '../../model/domain/locator.ts'
 import type { MagicLink } from '../../model/domain/generated/tables.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
-import type { TokenAnswer } from '../../model/domain/ports.ts'
+import type { TokenResponse } from '../../model/domain/ports.ts'
 import { newAccount } from '../../state/account-changes.ts'
 import { knownConnector, refuseDisabled } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
@@ -35,8 +35,8 @@ export function createMagicLink(
   const state = account.sequence === 0 ? 'none' : account.status
   const isWithoutUser = next(state, 'link_requested_ready') !== state
   if (isWithoutUser && source === 'service' && !lacksDatabaseUser(account.credentials, connector)) {
-    const obtained = thirdParty.obtain(connector, account, (answer) =>
-      isUnchanged(call, account) ? storeLink(call, account, lifetime, answer) : undefined,
+    const obtained = thirdParty.obtain(connector, account, (response) =>
+      isUnchanged(call, account) ? storeLink(call, account, lifetime, response) : undefined,
     )
     // Another request created or changed the account while its token was obtained: its state decides again.
     return obtained.then((reply) => reply ?? createMagicLink(call, lifetime))
@@ -53,7 +53,7 @@ function storeLink(
   { environment, body, trace, baseUrl }: LinkCall,
   account: Account,
   lifetime: number,
-  answer?: TokenAnswer,
+  response?: TokenResponse,
 ): Reply {
   const { ids, model } = environment
   const now = environment.clock.now()
@@ -67,9 +67,9 @@ function storeLink(
     expires_at: instant(now + lifetime),
   }
   const at = instant(now)
-  const event = answer?.granted ? 'link_requested_ready' : 'link_requested'
-  const ready = answer?.granted
-    ? withLive(account, issued(account, answer.credentials, answer.lifetime_ms, now))
+  const event = response?.granted ? 'link_requested_ready' : 'link_requested'
+  const ready = response?.granted
+    ? withLive(account, issued(account, response.credentials, response.lifetime_ms, now))
     : account
   if (account.sequence === 0) {
     const sequence = model.count('account_sequence')

@@ -86,7 +86,7 @@ export async function listMcpConnectedAccounts(call: Call<'list_mcp_connected_ac
     const account = accountAt(environment, connection_name, identifier)
     const hasLink = body.include_auth_link === true && connectionOf(environment, connection_name)?.enabled === true
     const locator = account ? { id: account.id } : { connector: connection_name, identifier }
-    const answer = hasLink ? (await createMagicLink({ ...call, query: {}, body: locator }, LINK_LIFETIME)).body : {}
+    const response = hasLink ? (await createMagicLink({ ...call, query: {}, body: locator }, LINK_LIFETIME)).body : {}
     const storedAccount = accountAt(environment, connection_name, identifier)
     connected_accounts.push({
       connection_id,
@@ -94,7 +94,7 @@ export async function listMcpConnectedAccounts(call: Call<'list_mcp_connected_ac
       provider,
       connected_account_id: storedAccount?.id ?? '',
       connected_account_status: storedAccount?.status ?? '',
-      authentication_link: isJsonObject(answer) ? (answer['link'] ?? '') : '',
+      authentication_link: isJsonObject(response) ? (response['link'] ?? '') : '',
     })
   }
   return { status: 200, body: { connected_accounts } }

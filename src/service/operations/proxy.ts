@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Operation } from '../../model/contract/shapes.ts'
 import { invalidField } from '../../model/domain/errors.ts'
 import type { Locator, LocatorNames } from '../../model/domain/locator.ts'
-import type { ForwardedAnswer, ForwardedRequest } from '../../model/domain/ports.ts'
+import type { ForwardedResponse, ForwardedRequest } from '../../model/domain/ports.ts'
 import { connectorOf, locateAccount } from './accounts.ts'
 import { refuseDisabled } from './connections.ts'
 import type { Call } from './operation.ts'
@@ -11,7 +11,7 @@ import { callThirdParty, refuseInactive, toolError } from './third-party-calls.t
 type ProxyCall = Pick<Call<Operation>, 'environment' | 'thirdParty' | 'documentedOnly' | 'trace'>
 
 /** An answer as the third party gave it. */
-export type ProxiedAnswer = Extract<ForwardedAnswer, { kind: 'answer' }>
+export type ProxiedResponse = Extract<ForwardedResponse, { kind: 'answer' }>
 
 export const ACCOUNT_HEADERS: LocatorNames = { id: 'connected_account_id', connector: 'connection_name' }
 
@@ -38,7 +38,7 @@ export async function proxyRequest(
   call: ProxyCall,
   locator: Locator,
   request: ForwardedRequest,
-): Promise<ProxiedAnswer> {
+): Promise<ProxiedResponse> {
   const { environment, thirdParty, trace } = call
   const { identifier = '' } = locator
   if (!/^$|\S/.test(identifier) || Array.from(identifier).length > 1000)
@@ -48,10 +48,10 @@ export async function proxyRequest(
   refuseDisabled(environment, located.connector)
   refuseInactive(located)
   trace.execution_id = environment.ids.id('exec')
-  const answer = await callThirdParty(call, located, (account) => thirdParty.forward(connector, account, request), {
+  const response = await callThirdParty(call, located, (account) => thirdParty.forward(connector, account, request), {
     // What has been sent on while it came in is gone: the answer to it passes through, a 401 too.
     isRepeated: request.rest === undefined,
   })
-  if (answer.kind !== 'answer') throw toolError(answer, trace.execution_id)
-  return answer
+  if (response.kind !== 'answer') throw toolError(response, trace.execution_id)
+  return response
 }

@@ -3,7 +3,7 @@ import { TRAITS } from '../../model/domain/authorization-type.ts'
 import { haveSameTokens, promoted } from '../../model/domain/credentials.ts'
 import { ServiceError, toolFailure } from '../../model/domain/errors.ts'
 import { instant } from '../../model/domain/instant.ts'
-import type { ForwardedAnswer, ThirdParty, TokenAnswer, ToolAnswer } from '../../model/domain/ports.ts'
+import type { ForwardedResponse, ThirdParty, TokenResponse, ToolResponse } from '../../model/domain/ports.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
 import { quote } from '../../model/domain/text.ts'
 import { type Environment, now, type Renewal } from '../../state/environment.ts'
@@ -19,7 +19,7 @@ interface Context {
 type Begun = Context & Pick<Environment, 'replacements'>
 
 /** What a third party answered to the call of a tool, or to a request of the proxy. */
-type Answer = ToolAnswer | ForwardedAnswer
+type ServiceResponse = ToolResponse | ForwardedResponse
 
 /**
  * Calls a third party for an account (G45, G46). A token that has expired is renewed first. After a 401 the token is renewed
@@ -28,7 +28,7 @@ type Answer = ToolAnswer | ForwardedAnswer
  * @throws ServiceError ACCOUNT_NOT_ACTIVE when the renewal is refused, TOOL_ERROR when it is not possible, ACCOUNT_NOT_FOUND
  * when the account is gone by then
  */
-export async function callThirdParty<A extends Answer>(
+export async function callThirdParty<A extends ServiceResponse>(
   callContext: Context,
   located: Account,
   call: (account: Account) => Promise<A>,
@@ -77,13 +77,13 @@ async function renewedAccount(context: Context, account: Account): Promise<Accou
 }
 
 /** Sends once; a call that arrived at the third party sets `last_used_at`, a failed one too (G26). */
-async function send<A extends Answer>(
+async function send<A extends ServiceResponse>(
   { environment, replacements }: Begun,
   account: Account,
   call: (account: Account) => Promise<A>,
 ): Promise<A> {
-  const answer = await call(account)
-  const arrived = 'arrived' in answer ? answer.arrived : answer.kind !== 'unsendable'
+  const response = await call(account)
+  const arrived = 'arrived' in response ? response.arrived : response.kind !== 'unsendable'
   if (arrived && environment.replacements === replacements) {
     environment.model.transact(() => {
       const current = environment.model.tables.accounts.get(account.id)
@@ -94,14 +94,14 @@ async function send<A extends Answer>(
       environment.model.tables.accounts.put(used)
     })
   }
-  return answer
+  return response
 }
 
-function isUnauthorized(answer: Answer): boolean {
-  return 'status' in answer && answer.status === 401
+function isUnauthorized(response: ServiceResponse): boolean {
+  return 'status' in response && response.status === 401
 }
 
-function afterRefusal<A extends Answer>(begun: Begun, account: Account, answer: A): A {
+function afterRefusal<A extends ServiceResponse>(begun: Begun, account: Account, response: A): A {
   refuseReplaced(begun, account)
   const { environment, trace } = begun
   environment.model.transact(() => {
@@ -111,7 +111,7 @@ function afterRefusal<A extends Answer>(begun: Begun, account: Account, answer: 
     if (!haveSameTokens(current.credentials, account.credentials)) return
     environment.model.tables.accounts.put(trace.moved(current, 'credentials_refused', now(environment)))
   }, trace)
-  return answer
+  return response
 }
 
 /** @throws ServiceError ACCOUNT_NOT_FOUND once a reset, a snapshot or a state that was put has replaced the account */
@@ -125,18 +125,24 @@ function goneMeanwhile({ id }: Account): ServiceError {
 }
 
 /** A call without an answer that can be passed on, or one that says that the third party failed. */
-type Failure = Exclude<ToolAnswer, { kind: 'result' | 'unsendable' }>
+type Failure = Exclude<ToolResponse, { kind: 'result' | 'unsendable' }>
 
 /** The error for what the third party did wrong (G44). */
-export function toolError(answer: Failure, execution_id: string): ServiceError {
-  const { kind, message: tool_error_message } = answer
-  const [answered, word] = kind === 'timed_out' ? [null, undefined] : [answer.status, answer.code]
-  const status = kind === 'timed_out' ? 504 : answered === 401 || answered === 403 || answered === 429 ? answered : 500
+export function toolError(response: Failure, execution_id: string): ServiceError {
+  const { kind, message: tool_error_message } = response
+  const [responseStatus, word] = kind === 'timed_out' ? [null, undefined] : [response.status, response.code]
+  const status =
+    kind === 'timed_out'
+      ? 504
+      : responseStatus === 401 || responseStatus === 403 || responseStatus === 429
+        ? responseStatus
+        : 500
   const without = kind === 'timed_out' ? 'timeout' : 'unusable_answer'
-  const tool_error_code = answered !== null && answered >= 400 ? (word ?? String(answered)) : without
+  const tool_error_code = responseStatus !== null && responseStatus >= 400 ? (word ?? String(responseStatus)) : without
   return new ServiceError('TOOL_ERROR', toolFailure(tool_error_message), {
     tool: { status, execution_id, tool_error_code, tool_error_message },
-    ...(kind === 'failed' && answer.retry_after !== undefined && { headers: { 'Retry-After': answer.retry_after } }),
+    ...(kind === 'failed' &&
+      response.retry_after !== undefined && { headers: { 'Retry-After': response.retry_after } }),
   })
 }
 
@@ -185,7 +191,7 @@ async function requestTokens(context: Context, account: Account): Promise<Renewa
   const connector = environment.connector(account.connector)
   const begun = { environment, thirdParty, trace, replacements: environment.replacements }
   const asked = isExpired(environment, account) ? ({ ...account, token_expired: true } as const) : account
-  const store = (answer: TokenAnswer): Renewal => storeAnswer(begun, asked, answer)
+  const store = (response: TokenResponse): Renewal => storeResponse(begun, asked, response)
   if (connector && isRenewable(account)) {
     const { source } = TRAITS[account.authorization_type]
     return source === 'service'
@@ -198,27 +204,27 @@ async function requestTokens(context: Context, account: Account): Promise<Renewa
 }
 
 /** Only inside a transaction. @throws ServiceError ACCOUNT_NOT_FOUND */
-function storeAnswer({ environment, trace, replacements }: Begun, asked: Account, answer: TokenAnswer): Renewal {
+function storeResponse({ environment, trace, replacements }: Begun, asked: Account, response: TokenResponse): Renewal {
   const { model } = environment
   const current = environment.replacements === replacements ? model.tables.accounts.get(asked.id) : undefined
-  const reason = answer.granted ? 'renewed' : `${answer.error}: ${answer.description}`
+  const reason = response.granted ? 'renewed' : `${response.error}: ${response.description}`
   if (!current) throw goneMeanwhile(asked)
   // Its owner stored other credentials before the answer came: that change is kept.
   if (!haveSameTokens(current.credentials, asked.credentials)) return { account: current, outcome: 'renewed', reason }
-  if (!answer.granted && answer.status >= 500) {
+  if (!response.granted && response.status >= 500) {
     if (asked.token_expired && !current.token_expired) model.tables.accounts.put({ ...current, token_expired: true })
     return { account: current, outcome: 'unavailable', reason }
   }
   const now = environment.clock.now()
   const at = instant(now)
-  const fresh = answer.granted && promoted(current.credentials, answer.credentials)
+  const fresh = response.granted && promoted(current.credentials, response.credentials)
   // Only a consent gives other scopes than those that are stored (G27).
   if (fresh && fresh.oauth_token && current.credentials.oauth_token)
     fresh.oauth_token.scopes = current.credentials.oauth_token.scopes
   const account = fresh
-    ? updated(current, withLive(current, issued(current, fresh, answer.lifetime_ms, now)), at)
+    ? updated(current, withLive(current, issued(current, fresh, response.lifetime_ms, now)), at)
     : trace.moved(current, 'refresh_refused', at)
   model.tables.accounts.put(account)
   if (fresh) trace.changed(account.id, 'renewal')
-  return { account, outcome: answer.granted ? 'renewed' : 'refused', reason }
+  return { account, outcome: response.granted ? 'renewed' : 'refused', reason }
 }

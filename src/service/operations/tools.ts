@@ -36,11 +36,13 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
   const execution_id = environment.ids.id('exec')
   trace.execution_id = execution_id
   if (body.agent_run_id) trace.agent_run_id = body.agent_run_id
-  const answer = await callThirdParty(call, located, (account) => call.thirdParty.call(connector, tool, account, input))
-  if (answer.kind === 'unsendable')
-    throw invalidField('tool_input', `must have other values: ${answer.message}`, 'path', 'INVALID_TOOL_INPUT')
-  if (answer.kind !== 'result') throw toolError(answer, execution_id)
-  return { status: 200, body: { data: answer.data, execution_id } }
+  const response = await callThirdParty(call, located, (account) =>
+    call.thirdParty.call(connector, tool, account, input),
+  )
+  if (response.kind === 'unsendable')
+    throw invalidField('tool_input', `must have other values: ${response.message}`, 'path', 'INVALID_TOOL_INPUT')
+  if (response.kind !== 'result') throw toolError(response, execution_id)
+  return { status: 200, body: { data: response.data, execution_id } }
 }
 
 const LOCATOR_NAMES: LocatorNames = { id: 'connected_account_id', connector: 'connector' }

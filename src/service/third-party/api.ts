@@ -8,27 +8,31 @@ import {
   ACCOUNT_HEADER,
   headerOf,
   headerValue,
-  jsonAnswer,
+  jsonResponse,
   type ReceivedRequest,
-  type ThirdPartyAnswer,
+  type ThirdPartyResponse,
 } from './http-messages.ts'
-import { answerBy, failureAnswer, requestView, type ResponderCall } from './responders.ts'
+import { respondBy, failureResponse, requestView, type ResponderCall } from './responders.ts'
 import { REFUSALS, type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountInTemplates } from './template.ts'
 
 /** A third party's API: authenticates the call, then the first matching responder answers. Its templates have to be prepared. */
-export function answerApi(context: SchemeContext, request: ReceivedRequest, tool?: string): ThirdPartyAnswer {
+export function respondToApiRequest(
+  context: SchemeContext,
+  request: ReceivedRequest,
+  tool?: string,
+): ThirdPartyResponse {
   const { environment, connector } = context
   const scheme = SCHEMES[connector.authorization_type]
   const grant = scheme.verify(request, context)
   if (typeof grant === 'string') {
     const headers = { 'WWW-Authenticate': scheme.challenge(connector, grant) }
-    return jsonAnswer(401, { error: 'unauthorized', reason: grant, message: REFUSALS[grant] }, headers)
+    return jsonResponse(401, { error: 'unauthorized', reason: grant, message: REFUSALS[grant] }, headers)
   }
   const path = pathParts(request.apiPath)
-  if (!path) return jsonAnswer(400, { error: 'malformed_path', message: 'the path is not well-formed' })
+  if (!path) return jsonResponse(400, { error: 'malformed_path', message: 'the path is not well-formed' })
   const view = requestView(request, path)
-  if (!view) return jsonAnswer(400, { error: 'malformed_body', message: 'the body is not JSON' })
+  if (!view) return jsonResponse(400, { error: 'malformed_body', message: 'the body is not JSON' })
   // For a call without a credential, the account that the service names.
   const account = environment.model.tables.accounts.get(grant?.account_id ?? headerOf(request, ACCOUNT_HEADER))
   const missing = grant && missingScopes(connector, scopesOf(grant, account, connector), { request, path, tool })
@@ -36,16 +40,16 @@ export function answerApi(context: SchemeContext, request: ReceivedRequest, tool
     const scope = missing.join(' ')
     const challenge = `${scheme.challenge(connector, 'missing')}, error="insufficient_scope", scope="${headerValue(scope)}"`
     const message = `the token was not granted ${missing.join(', ')}`
-    return jsonAnswer(403, { error: 'insufficient_scope', scope, message }, { 'WWW-Authenticate': challenge })
+    return jsonResponse(403, { error: 'insufficient_scope', scope, message }, { 'WWW-Authenticate': challenge })
   }
   const accountSeen = account ? accountInTemplates(account) : null
   const person = grant?.person ?? null
   const call: ResponderCall = { request, view, path, accountId: account?.id ?? '', account: accountSeen, person }
-  if (!connector.rate_limit) return answerBy(context, call)
+  if (!connector.rate_limit) return respondBy(context, call)
   const { isOver, headers } = countCall(environment, connector, connector.rate_limit, call.accountId)
   if (isOver) return tooManyCalls(context, connector.rate_limit, call, headers)
-  const answer = answerBy(context, call)
-  return { ...answer, headers: under(answer.headers, headers) }
+  const response = respondBy(context, call)
+  return { ...response, headers: under(response.headers, headers) }
 }
 
 /** What a token may do: what the account says of its live one; all that the connector asks for where nothing was said (G71). */
@@ -109,11 +113,11 @@ function tooManyCalls(
   { calls, every, otherwise = {} }: RateLimit,
   { view, account, person }: ResponderCall,
   limit: Record<string, string>,
-): ThirdPartyAnswer {
+): ThirdPartyResponse {
   const { status = 429, headers = {} } = otherwise
   const message = `more than ${plural(calls, 'call')} in ${plural(every / 1000, 'second')}`
   const said = { ...otherwise, headers: under(headers, limit) }
-  return failureAnswer(context, { status, code: 'rate_limited', message }, said, { request: view, account, person })
+  return failureResponse(context, { status, code: 'rate_limited', message }, said, { request: view, account, person })
 }
 
 /** The headers of an answer, and the usual ones whose names it does not have in any case of letters. */

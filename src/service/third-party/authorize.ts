@@ -1,10 +1,10 @@
 import { type Request, type RequestHandler, Router } from 'express'
 import { TRAITS } from '../../model/domain/authorization-type.ts'
 import type { Connector } from '../../model/domain/connector.ts'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import { baseUrlOf, targetOf } from '../../model/domain/request-headers.ts'
-import { consentAnswer, type ConsentPage, consentPage } from '../../ui/pages/consent-page.ts'
-import { pageAnswer, redirectAnswer } from '../../ui/pages/page-headers.ts'
+import { consentDecision, type ConsentPage, consentPage } from '../../ui/pages/consent-page.ts'
+import { pageResponse, redirectResponse } from '../../ui/pages/page-headers.ts'
 import { type OpenEntry, pageFacts } from '../../journal/request-journal/request-entries.ts'
 import type { Environment } from '../../state/environment.ts'
 import { environmentOfClientId } from './schemes.ts'
@@ -46,7 +46,7 @@ export interface PageVisit extends OpenEntry {
 
 /** Makes the handler of a route whose answers are pages. */
 export type PageRoute = (
-  handle: (request: Request, visit: PageVisit) => EncodedAnswer | Promise<EncodedAnswer>,
+  handle: (request: Request, visit: PageVisit) => EncodedResponse | Promise<EncodedResponse>,
 ) => RequestHandler
 
 /** The authorize endpoint of every third party, mounted at `/third-party` (G29). */
@@ -56,26 +56,26 @@ export function authorizeRoutes(services: AuthorizeParts, page: PageRoute): Rout
     const { searchParams } = new URL(targetOf(request), 'http://localhost')
     const valid = validRequest(services, request, visit, searchParams)
     if (valid.parameters['response_type'] === 'code') return consent(visit, valid)
-    return redirectAnswer(303, redirectTo(valid.request, { error: 'unsupported_response_type' }))
+    return redirectResponse(303, redirectTo(valid.request, { error: 'unsupported_response_type' }))
   })
   const submit = page(async (request, visit) => {
     const body = await readMessageBody(request)
     if (!body) throw new RefusedAuthorization(413, 'The form is too large.')
     const form = new URLSearchParams(body.toString('utf8'))
     visit.body = form.toString()
-    return answerForm(services, validRequest(services, request, visit, form), visit, form)
+    return respondToForm(services, validRequest(services, request, visit, form), visit, form)
   })
   router.route('/:connector/authorize').get(show).post(submit)
   return router
 }
 
-async function answerForm(
+async function respondToForm(
   services: AuthorizeParts,
   valid: ValidRequest,
   visit: PageVisit,
   form: URLSearchParams,
-): Promise<EncodedAnswer> {
-  const { decision, person = '', granted } = consentAnswer(form)
+): Promise<EncodedResponse> {
+  const { decision, person = '', granted } = consentDecision(form)
   const asked = valid.request.scopes
   const scopes = granted ? asked.filter((scope) => granted.includes(scope)) : asked
   if (decision === undefined) return consent(visit, valid, { granted: scopes, problem: 'Approve or deny the request.' })
@@ -88,8 +88,8 @@ async function answerForm(
       problem: 'Allow something, or deny the request.',
       isOfScopes: true,
     })
-  const answer = { ...valid.request, scopes, decision, person }
-  return redirectAnswer(303, await decideWithScenarios(services, valid, answer, visit.trace))
+  const response = { ...valid.request, scopes, decision, person }
+  return redirectResponse(303, await decideWithScenarios(services, valid, response, visit.trace))
 }
 
 /** @throws RefusedAuthorization */
@@ -128,7 +128,7 @@ function consent(
   visit: PageVisit,
   { connector, request: { scopes }, parameters }: ValidRequest,
   refused?: Pick<ConsentPage, 'granted' | 'problem' | 'isOfScopes'>,
-): EncodedAnswer {
+): EncodedResponse {
   const page = consentPage({ connector, scopes, parameters, facts: pageFacts(visit), ...refused })
-  return pageAnswer(refused ? 400 : 200, page)
+  return pageResponse(refused ? 400 : 200, page)
 }

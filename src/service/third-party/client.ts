@@ -22,17 +22,17 @@ import {
   textOf,
 } from '../../model/domain/json.ts'
 import type {
-  ForwardedAnswer,
+  ForwardedResponse,
   ForwardedRequest,
   ThirdParty,
-  TokenAnswer,
-  ToolAnswer,
+  TokenResponse,
+  ToolResponse,
 } from '../../model/domain/ports.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import { type Environment, ReadGuard } from '../../state/environment.ts'
 import { fillCollection } from './collections.ts'
-import { answerByExtension } from './extensions.ts'
+import { respondByExtension } from './extensions.ts'
 import {
   ACCOUNT_HEADER,
   encodePart,
@@ -40,7 +40,7 @@ import {
   MAX_ANSWER,
   ThirdPartyHttpClient,
   type OutgoingRequest,
-  type ThirdPartyAnswer,
+  type ThirdPartyResponse,
 } from './http-messages.ts'
 import {
   CALL_HEADER,
@@ -52,7 +52,7 @@ import {
   type ReceivedCall,
 } from './listener.ts'
 import { signJwt } from './jwt.ts'
-import { answerToken } from './tokens.ts'
+import { respondToTokenRequest } from './tokens.ts'
 import { acceptCredentials, applicationOf, type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountInTemplates, Templates, type TemplateScope } from './template.ts'
 
@@ -82,11 +82,11 @@ export async function startThirdParties(options: ThirdPartiesOptions) {
     replyOf: (
       request: IncomingMessage,
       response: ServerResponse,
-      find: (body: Buffer) => ReceivedCall | ThirdPartyAnswer,
+      find: (body: Buffer) => ReceivedCall | ThirdPartyResponse,
     ) => replyOf(parties, request, response, find),
     /** Answers a request of the service by the responders of an extension. */
-    answerByExtension: (environment: Environment, extension: Extension, request: ExtensionRequest) =>
-      answerByExtension({ environment, templates }, extension, request),
+    respondByExtension: (environment: Environment, extension: Extension, request: ExtensionRequest) =>
+      respondByExtension({ environment, templates }, extension, request),
     /** Loads what the templates of a connector need; undefined when it is there. */
     prepare: (connector: CollectionOwner) => templates.prepare(connector),
     /** Gives a collection the items that it begins with, unless it has had them. */
@@ -119,7 +119,7 @@ interface Sending {
 }
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
-const NEEDS_USER: TokenAnswer = {
+const NEEDS_USER: TokenResponse = {
   granted: false,
   status: 400,
   error: 'unauthorized_client',
@@ -149,7 +149,7 @@ class ThirdPartyClient implements ThirdParty {
     this.#readGuard = new ReadGuard(environment)
   }
 
-  async call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolAnswer> {
+  async call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolResponse> {
     const api = this.#apiAddress(connector)
     if (typeof api === 'string') return { kind: 'failed', status: null, message: api, arrived: false }
     const context = this.#context(connector)
@@ -168,10 +168,10 @@ class ThirdPartyClient implements ThirdParty {
       const { timeout } = tool.call
       const { received } = await this.#send(connector, account, { request, kind: 'api', tool: tool.name, timeout })
       arrived = received.kind === 'answer' || received.arrived
-      const answer = readAnswer(received)
-      if ('kind' in answer) return answer
-      if (tool.result === null) return { kind: 'result', data: asObject(answer.response['body'] ?? null) }
-      const data = environment.model.transact(() => templates.render(tool.result, scopeWith(answer)))
+      const toolResponse = readResponse(received)
+      if ('kind' in toolResponse) return toolResponse
+      if (tool.result === null) return { kind: 'result', data: asObject(toolResponse.response['body'] ?? null) }
+      const data = environment.model.transact(() => templates.render(tool.result, scopeWith(toolResponse)))
       return { kind: 'result', data: data as JsonObject }
     } catch (error) {
       if (error instanceof ServiceError) throw error
@@ -182,7 +182,7 @@ class ThirdPartyClient implements ThirdParty {
     }
   }
 
-  async forward(connector: Connector, account: Account, forwarded: ForwardedRequest): Promise<ForwardedAnswer> {
+  async forward(connector: Connector, account: Account, forwarded: ForwardedRequest): Promise<ForwardedResponse> {
     const api = this.#apiAddress(connector)
     if (typeof api === 'string') return { kind: 'failed', status: null, message: api, arrived: false }
     const { method, path, query: search, headers } = forwarded
@@ -207,33 +207,33 @@ class ThirdPartyClient implements ThirdParty {
     return received.kind === 'answer' ? received : unanswered(received)
   }
 
-  async obtain<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R> {
+  async obtain<R>(connector: Connector, account: Account, conclude: (response: TokenResponse) => R): Promise<R> {
     const form = obtainForm(this.environment, connector, account)
     if (form) return this.#requestToken(connector, account, form, conclude)
     return this.environment.model.transact(() => conclude(NEEDS_USER), this.trace)
   }
 
-  issue(connector: Connector, account: Account): TokenAnswer {
+  issue(connector: Connector, account: Account): TokenResponse {
     const form = obtainForm(this.environment, connector, account)
     if (!form) return NEEDS_USER
-    const { answer, apply } = answerToken(this.environment, connector, {
+    const { response: tokenResponse, apply } = respondToTokenRequest(this.environment, connector, {
       method: 'POST',
       headers: { 'content-type': FORM_TYPE, [ACCOUNT_HEADER]: account.id },
       body: Buffer.from(this.#signedForm(connector, form)),
     })
     apply?.()
-    const body = Buffer.from(answer.body)
-    return readTokenAnswer({ kind: 'answer', status: answer.status, headers: {}, body }, connector, account)
+    const body = Buffer.from(tokenResponse.body)
+    return readTokenResponse({ kind: 'answer', status: tokenResponse.status, headers: {}, body }, connector, account)
   }
 
-  refresh<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R> {
+  refresh<R>(connector: Connector, account: Account, conclude: (response: TokenResponse) => R): Promise<R> {
     const former = account.credentials.oauth_token
     const form = { grant_type: 'refresh_token', refresh_token: former?.refresh_token ?? '' }
-    return this.#requestToken(connector, account, form, (answer) => {
-      const token = answer.granted ? answer.credentials.oauth_token : undefined
+    return this.#requestToken(connector, account, form, (response) => {
+      const token = response.granted ? response.credentials.oauth_token : undefined
       // No new refresh token means that the old one stays valid (RFC 6749 6).
       if (former && token?.refresh_token === '') token.refresh_token = former.refresh_token
-      return conclude(answer)
+      return conclude(response)
     })
   }
 
@@ -241,7 +241,7 @@ class ThirdPartyClient implements ThirdParty {
     connector: Connector,
     account: Account,
     { code, redirectUri }: { code: string; redirectUri: string },
-    conclude: (answer: TokenAnswer) => R,
+    conclude: (response: TokenResponse) => R,
   ): Promise<R> {
     const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri }
     return this.#requestToken(connector, account, form, conclude)
@@ -266,7 +266,7 @@ class ThirdPartyClient implements ThirdParty {
     connector: Connector,
     account: Account,
     form: Record<string, string>,
-    conclude: (answer: TokenAnswer) => R,
+    conclude: (response: TokenResponse) => R,
   ): Promise<R> {
     const environment = this.environment
     const request: OutgoingRequest = {
@@ -281,7 +281,7 @@ class ThirdPartyClient implements ThirdParty {
     const { received, apply } = await this.#send(connector, account, sending)
     return environment.model.transact(() => {
       apply?.()
-      return conclude(readTokenAnswer(received, connector, account))
+      return conclude(readTokenResponse(received, connector, account))
     }, this.trace)
   }
 
@@ -293,7 +293,7 @@ class ThirdPartyClient implements ThirdParty {
     connector: Connector,
     account: Account,
     sending: Sending,
-  ): Promise<{ received: ForwardedAnswer; apply: OpenCall['apply'] }> {
+  ): Promise<{ received: ForwardedResponse; apply: OpenCall['apply'] }> {
     const { http, calls, newTicket, listenerOrigin } = this.parts
     this.#readGuard.assertUsable()
     const { request, tool, timeout } = sending
@@ -316,7 +316,7 @@ class ThirdPartyClient implements ThirdParty {
     connector: Connector,
     account: Account,
     { request, kind, grant }: Sending,
-    received: ForwardedAnswer,
+    received: ForwardedResponse,
     ms: number,
   ): void {
     this.trace?.called({
@@ -329,7 +329,7 @@ class ThirdPartyClient implements ThirdParty {
       url: `${request.origin}${request.path}`,
       status: received.kind === 'answer' ? received.status : null,
       ms,
-      answer: received.kind === 'answer' ? (answerText(received)?.slice(0, KEPT_ANSWER) ?? '') : received.message,
+      answer: received.kind === 'answer' ? (responseText(received)?.slice(0, KEPT_ANSWER) ?? '') : received.message,
     })
   }
 
@@ -414,17 +414,17 @@ const MAX_DEPTH = 200
 const MAX_MESSAGE = 500
 
 /** What the service makes of an answer (G44): a usable one is what result templates see as `response`. */
-function readAnswer(received: ForwardedAnswer): { readonly response: JsonObject } | ToolAnswer {
+function readResponse(received: ForwardedResponse): { readonly response: JsonObject } | ToolResponse {
   if (received.kind !== 'answer') return unanswered(received)
   const { status, headers } = received
-  const body = answerJson(received)
+  const body = responseJson(received)
   if (status >= 400) {
     const code = errorWord(body ?? null)
     const message = errorText(body ?? null) || `the third party answered ${String(status)}`
     const retry_after = status === 429 ? headers['retry-after'] : undefined
     return { kind: 'failed', status, message, arrived: true, ...present({ code, retry_after }) }
   }
-  const unusable = (message: string): ToolAnswer => ({ kind: 'failed', status, message, arrived: true })
+  const unusable = (message: string): ToolResponse => ({ kind: 'failed', status, message, arrived: true })
   if (status >= 300) return unusable(`the third party answered ${String(status)}, and redirects are not followed`)
   const { 'content-encoding': coding } = headers
   const what = coding === undefined ? 'is not usable JSON' : `has the Content-Encoding ${coding} and is not usable`
@@ -433,7 +433,7 @@ function readAnswer(received: ForwardedAnswer): { readonly response: JsonObject 
 }
 
 /** No answer in time, or a connection that broke. */
-function unanswered<Failure extends Exclude<ForwardedAnswer, { kind: 'answer' }>>(failure: Failure): Failure {
+function unanswered<Failure extends Exclude<ForwardedResponse, { kind: 'answer' }>>(failure: Failure): Failure {
   if (failure.kind === 'failed') return failure
   return { ...failure, message: `the third party did not answer: ${failure.message}` }
 }
@@ -462,10 +462,10 @@ function errorWord(body: JsonValue): string | undefined {
 }
 
 /** Undefined for a content coding that cannot be decoded. */
-function answerText({
+function responseText({
   headers,
   body,
-}: Pick<ForwardedAnswer & { kind: 'answer' }, 'headers' | 'body'>): string | undefined {
+}: Pick<ForwardedResponse & { kind: 'answer' }, 'headers' | 'body'>): string | undefined {
   try {
     return decodeBody(body, headers, MAX_ANSWER)
   } catch {
@@ -474,9 +474,9 @@ function answerText({
 }
 
 /** JSON as a value, other types as text, null for no body; undefined for a body that cannot be decoded, or claims to be JSON and is not. */
-function answerJson({ status, headers, body }: ForwardedAnswer & { kind: 'answer' }): JsonValue | undefined {
+function responseJson({ status, headers, body }: ForwardedResponse & { kind: 'answer' }): JsonValue | undefined {
   const type = (headers['content-type'] ?? '').toLowerCase()
-  const text = answerText({ headers, body })
+  const text = responseText({ headers, body })
   if (text === undefined) return undefined
   if (text === '') return type.includes('json') && status !== 204 ? undefined : null
   if (type !== '' && !type.includes('json')) return text
@@ -523,9 +523,9 @@ function assertion(environment: Environment, connector: Connector, subject: stri
 }
 
 /** A token endpoint's answer as credentials; fields of the account that it does not carry stay. */
-function readTokenAnswer(received: ForwardedAnswer, connector: Connector, account: Account): TokenAnswer {
+function readTokenResponse(received: ForwardedResponse, connector: Connector, account: Account): TokenResponse {
   if (received.kind !== 'answer') return unavailable(received.message)
-  const body = parsedJson(answerText(received) ?? '')
+  const body = parsedJson(responseText(received) ?? '')
   if (!isJsonObject(body)) return unavailable('the token endpoint did not answer with JSON')
   const text = (name: string): string => textAt(body, name)
   if (received.status !== 200) {
@@ -564,6 +564,6 @@ function credentialsOf(
   }
 }
 
-function unavailable(description: string): TokenAnswer {
+function unavailable(description: string): TokenResponse {
   return { granted: false, status: 503, error: 'temporarily_unavailable', description }
 }

@@ -103,7 +103,7 @@ export interface StepResults {
 export function runSteps<Answer>(
   scope: StepScope,
   responder: Responder,
-  answer: (results: StepResults) => Answer,
+  response: (results: StepResults) => Answer,
 ): Answer {
   const { steps = [] } = responder
   const { environment } = scope.context
@@ -119,7 +119,7 @@ export function runSteps<Answer>(
       run.values = { ...run.values }
       setOwn(run.values, step.as, result)
     }
-    return answer(run)
+    return response(run)
   })
 }
 

@@ -24,7 +24,7 @@ export interface AuthorizationRequest {
 }
 
 /** The decision on a request, and who signed in; `person` is empty when it was denied without signing in. */
-export interface AuthorizationAnswer extends AuthorizationRequest {
+export interface AuthorizationResponse extends AuthorizationRequest {
   decision: 'approve' | 'deny'
   person: string
 }
@@ -51,12 +51,12 @@ export function authorizeUrl(
  * The redirect URL after a decision at the consent page: with a code, or with `access_denied`. Without a browser (G31) any
  * person can sign in.
  */
-export function decide(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string {
-  if (answer.decision === 'deny') {
-    return redirectTo(answer, { error: 'access_denied', error_description: 'The request was denied.' })
+export function decide(environment: Environment, connector: Connector, response: AuthorizationResponse): string {
+  if (response.decision === 'deny') {
+    return redirectTo(response, { error: 'access_denied', error_description: 'The request was denied.' })
   }
-  const code = environment.model.transact(() => issueCode(environment, connector, answer))
-  return redirectTo(answer, { code })
+  const code = environment.model.transact(() => issueCode(environment, connector, response))
+  return redirectTo(response, { code })
 }
 
 /** What a decision about a consent needs of the server. */
@@ -70,33 +70,33 @@ export interface ConsentParts {
 export async function decideWithScenarios(
   { registry, scenarios, pauses }: ConsentParts,
   { environment, connector }: { environment: Environment; connector: Connector },
-  answer: AuthorizationAnswer,
+  response: AuthorizationResponse,
   trace: RequestTrace,
 ): Promise<string> {
-  const { link } = registry.byOauthState.get(answer.state) ?? {}
+  const { link } = registry.byOauthState.get(response.state) ?? {}
   const account = link && environment.model.tables.accounts.get(link.account_id)
   const { error, scopes } = await consentFault(scenarios.of(environment), { connector, account, trace }, pauses)
   return error
-    ? redirectTo(answer, { ...error })
-    : decide(environment, connector, { ...answer, ...present({ scopes }) })
+    ? redirectTo(response, { ...error })
+    : decide(environment, connector, { ...response, ...present({ scopes }) })
 }
 
 /** Where the browser goes back to the service with an answer (RFC 6749 4.1.2). */
 export function redirectTo(
   { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
-  answer: Readonly<Record<string, string>>,
+  response: Readonly<Record<string, string>>,
 ): string {
-  return withParameters(redirectUri, new Map(Object.entries({ ...answer, state })))
+  return withParameters(redirectUri, new Map(Object.entries({ ...response, state })))
 }
 
-function issueCode(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string {
+function issueCode(environment: Environment, connector: Connector, response: AuthorizationResponse): string {
   const id = `code_${environment.ids.opaque()}`
   environment.model.tables.authorization_codes.put({
     id,
     connector: connector.connector,
-    person: answer.person,
-    scopes: [...answer.scopes],
-    redirect_uri: answer.redirectUri,
+    person: response.person,
+    scopes: [...response.scopes],
+    redirect_uri: response.redirectUri,
     expires_at: instant(environment.clock.now() + CODE_LIFETIME),
   })
   return id

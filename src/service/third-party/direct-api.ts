@@ -9,10 +9,10 @@ import type { Environment } from '../../state/environment.ts'
 import {
   ACCOUNT_HEADER,
   headerOf,
-  jsonAnswer,
+  jsonResponse,
   receivedRequest,
   type ReceivedRequest,
-  type ThirdPartyAnswer,
+  type ThirdPartyResponse,
 } from './http-messages.ts'
 import { noEnvironment } from './listener.ts'
 import { accountIdIn, clientIdIn } from './tokens.ts'
@@ -45,12 +45,12 @@ export type DirectRoute = (
  */
 export function directApiRoutes(services: DirectParts, route: DirectRoute): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  router.route('/:connector/api{/*path}').all(route((...call) => directAnswer(services, call, 'api')))
-  router.route('/:connector/oauth/token').all(route((...call) => directAnswer(services, call, 'token')))
+  router.route('/:connector/api{/*path}').all(route((...call) => directResponse(services, call, 'api')))
+  router.route('/:connector/oauth/token').all(route((...call) => directResponse(services, call, 'token')))
   return router
 }
 
-function directAnswer(
+function directResponse(
   services: DirectParts,
   [request, response, call]: Parameters<Parameters<DirectRoute>[0]>,
   kind: 'api' | 'token',
@@ -82,7 +82,7 @@ function foundAt(
   name: string,
   request: ReceivedRequest,
   kind: 'api' | 'token',
-): { environment: Environment; connector: Connector } | ThirdPartyAnswer {
+): { environment: Environment; connector: Connector } | ThirdPartyResponse {
   const owner = kind === 'token' ? registry.byClient.get(clientIdIn(request) ?? '')?.environment.name : undefined
   const environmentName = owner ?? headerOf(request, ENVIRONMENT_HEADER)
   if (environmentName !== '' && !registry.environment(environmentName)) return noEnvironment(environmentName)
@@ -103,5 +103,5 @@ function foundAt(
     .flatMap((environment) => [...(environment?.model.tables.connectors.values() ?? [])])
     .map(({ connector }) => connector)
   const message = `there is no fake application ${quote(name)} here${didYouMean(name, names)}`
-  return jsonAnswer(404, { error: 'not_found', message })
+  return jsonResponse(404, { error: 'not_found', message })
 }

@@ -1,11 +1,11 @@
 import { ServiceError, violationText } from '../../model/domain/errors.ts'
 import type { Responder } from '../../model/domain/connector.ts'
-import type { Extension, ExtensionAnswer, ExtensionRequest } from '../../model/domain/extension.ts'
+import type { Extension, ExtensionResponse, ExtensionRequest } from '../../model/domain/extension.ts'
 import { pathParts } from '../../model/domain/path-pattern.ts'
 import type { Environment } from '../../state/environment.ts'
 import { StepFailure } from './collections.ts'
 import type { ReceivedRequest } from './http-messages.ts'
-import { firstAnswer, requestView } from './responders.ts'
+import { firstResponse, requestView } from './responders.ts'
 import type { Templates } from './template.ts'
 
 /** The error code of a failed step, and its number of google.rpc.Code. */
@@ -23,14 +23,14 @@ class InvalidBody extends Error {
 }
 
 /** Answers a request by the responders of an extension. A promise while templates load. @throws ServiceError MALFORMED_BODY */
-export function answerByExtension(
+export function respondByExtension(
   { environment, templates }: { readonly environment: Environment; readonly templates: Templates },
   extension: Extension,
   { path, check, ...sent }: ExtensionRequest,
-): ExtensionAnswer | Promise<ExtensionAnswer> {
+): ExtensionResponse | Promise<ExtensionResponse> {
   const preparing = templates.prepare(extension)
   if (preparing)
-    return preparing.then(() => answerByExtension({ environment, templates }, extension, { path, check, ...sent }))
+    return preparing.then(() => respondByExtension({ environment, templates }, extension, { path, check, ...sent }))
   const request: ReceivedRequest = { ...sent, rawPath: path, apiPath: path }
   const parts = pathParts(path) ?? []
   const view = requestView(request, parts)
@@ -51,8 +51,8 @@ export function answerByExtension(
     },
   }
   try {
-    const answer = firstAnswer(context, { request, view, path: parts, accountId: '', account: null, person: null })
-    return answer && { kind: 'answer', responder, ...answer }
+    const response = firstResponse(context, { request, view, path: parts, accountId: '', account: null, person: null })
+    return response && { kind: 'answer', responder, ...response }
   } catch (error) {
     if (!(error instanceof StepFailure || error instanceof InvalidBody)) throw error
     const { status, message } = error

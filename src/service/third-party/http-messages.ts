@@ -9,8 +9,8 @@ import {
 } from 'node:http'
 import type { Readable } from 'node:stream'
 import { MAX_TIMER_MS } from '../../model/domain/duration.ts'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
-import type { ForwardedAnswer } from '../../model/domain/ports.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
+import type { ForwardedResponse } from '../../model/domain/ports.ts'
 import { systemReason } from '../../model/domain/system-error.ts'
 
 export interface ReceivedRequest {
@@ -67,7 +67,7 @@ export function parametersOf({ search = '', query }: OutgoingRequest): (readonly
   return search === '' ? query : [...new URLSearchParams(search), ...query]
 }
 
-export interface ThirdPartyAnswer {
+export interface ThirdPartyResponse {
   status: number
   headers: Record<string, string>
   /** A text is sent in UTF-8. */
@@ -111,12 +111,12 @@ export function encodePart(value: string): string {
 
 const PLAIN_PART = /^[\w.~-]*$/
 
-export function jsonAnswer(status: number, body: object, headers: Record<string, string> = {}): ThirdPartyAnswer {
+export function jsonResponse(status: number, body: object, headers: Record<string, string> = {}): ThirdPartyResponse {
   return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: jsonText(body) }
 }
 
 /** Adds `Content-Length` to the headers of the answer. */
-export function sendThirdPartyAnswer(response: ServerResponse, { status, headers, body }: EncodedAnswer): void {
+export function sendThirdPartyResponse(response: ServerResponse, { status, headers, body }: EncodedResponse): void {
   const text = octets(body)
   response.writeHead(status, status === 204 ? headers : { ...headers, 'Content-Length': String(text.length) })
   response.end(text, 'latin1')
@@ -170,7 +170,7 @@ export class ThirdPartyHttpClient {
   #last: { origin: string; server: Server } | undefined
 
   /** Sends a request, with `Content-Length` added to its headers. Never throws: a failure is one of the results. */
-  send(request: OutgoingRequest, timeout: number, keepAlive: boolean): Promise<ForwardedAnswer> {
+  send(request: OutgoingRequest, timeout: number, keepAlive: boolean): Promise<ForwardedResponse> {
     const body = octets(request.body)
     const { protocol, hostname, port } = this.#server(request.origin)
     const { method, headers, rest } = request
@@ -219,9 +219,9 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPT
 /** A text of octets, and what follows it. */
 type OutgoingBody = { body: string } & Pick<OutgoingRequest, 'rest'>
 
-function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: number): Promise<ForwardedAnswer> {
+function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: number): Promise<ForwardedResponse> {
   return new Promise((resolve) => {
-    const finish = (received: ForwardedAnswer): void => {
+    const finish = (received: ForwardedResponse): void => {
       clearTimeout(timer)
       resolve(received)
       if (!rest || rest.readableEnded) return
@@ -279,10 +279,10 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
   })
 }
 
-function failed(error: unknown, arrived: boolean): ForwardedAnswer {
+function failed(error: unknown, arrived: boolean): ForwardedResponse {
   return broken(`the connection failed: ${systemReason(error)}`, arrived)
 }
 
-function broken(message: string, arrived: boolean): ForwardedAnswer {
+function broken(message: string, arrived: boolean): ForwardedResponse {
   return { kind: 'failed', status: null, message, arrived }
 }

@@ -11,20 +11,20 @@ import type {
 } from '../../scenarios/third-party.ts'
 import type { Environment } from '../../state/environment.ts'
 import { StorageError } from '../../state/wal/state-errors.ts'
-import { answerApi } from './api.ts'
+import { respondToApiRequest } from './api.ts'
 import type { Templates } from './template.ts'
 import { InexactNumber, TemplateError } from './template-error.ts'
-import { answerToken } from './tokens.ts'
+import { respondToTokenRequest } from './tokens.ts'
 import {
   ACCOUNT_HEADER,
   type ReceivedRequest,
-  type ThirdPartyAnswer,
+  type ThirdPartyResponse,
   encodePart,
   headerOf,
-  jsonAnswer,
+  jsonResponse,
   readMessageBody,
   receivedRequest,
-  sendThirdPartyAnswer,
+  sendThirdPartyResponse,
 } from './http-messages.ts'
 
 /** Names a call of the service, so that the third party finds the {@link OpenCall} that belongs to it. */
@@ -77,7 +77,7 @@ export async function startListener(options: ListenerOptions) {
       if (response.headersSent || response.destroyed) response.destroy()
       else {
         const message = error instanceof Error ? error.message : 'unknown'
-        sendThirdPartyAnswer(response, failureAnswer(error) ?? jsonAnswer(500, { error: 'internal', message }))
+        sendThirdPartyResponse(response, failureResponse(error) ?? jsonResponse(500, { error: 'internal', message }))
       }
     })
   })
@@ -99,9 +99,9 @@ async function serveCall(options: ListenerOptions, request: IncomingMessage, res
   // The request that causes a call of the service waits itself, once for everything that it has caused.
   if (!options.calls.has(String(request.headers[CALL_HEADER]))) await options.registry.flushed?.()
   if (!reply) return
-  const { answer, deliver } = reply
-  if (deliver) await deliver(answer)
-  else sendThirdPartyAnswer(response, answer)
+  const { wireResponse, deliver } = reply
+  if (deliver) await deliver(wireResponse)
+  else sendThirdPartyResponse(response, wireResponse)
 }
 
 /** Where a connector's token endpoint (`/oauth/token`) and API (`/api`) are, below the listener's origin. */
@@ -119,24 +119,24 @@ export async function replyOf(
   options: ListenerOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  find: (body: Buffer) => ReceivedCall | ThirdPartyAnswer,
+  find: (body: Buffer) => ReceivedCall | ThirdPartyResponse,
 ): Promise<ThirdPartyReply | undefined> {
   const body = await readMessageBody(request)
-  const result = body ? find(body) : jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' })
+  const result = body ? find(body) : jsonResponse(413, { error: 'body_too_large' }, { Connection: 'close' })
   try {
-    return 'status' in result ? { answer: result } : await respond(options, result, response)
+    return 'status' in result ? { wireResponse: result } : await respond(options, result, response)
   } catch (error) {
-    const answer = failureAnswer(error)
-    if (!answer) throw error
-    return { answer }
+    const thirdPartyResponse = failureResponse(error)
+    if (!thirdPartyResponse) throw error
+    return { wireResponse: thirdPartyResponse }
   }
 }
 
 /** The answer when the connector file or the disk causes the error; undefined for a defect of the mock. */
-function failureAnswer(error: unknown): ThirdPartyAnswer | undefined {
-  if (error instanceof InexactNumber) return jsonAnswer(400, { error: 'inexact_number', message: error.message })
-  if (error instanceof TemplateError) return jsonAnswer(422, { error: 'unusable_template', message: error.message })
-  return error instanceof StorageError ? jsonAnswer(503, { error: 'unavailable', message: error.message }) : undefined
+function failureResponse(error: unknown): ThirdPartyResponse | undefined {
+  if (error instanceof InexactNumber) return jsonResponse(400, { error: 'inexact_number', message: error.message })
+  if (error instanceof TemplateError) return jsonResponse(422, { error: 'unusable_template', message: error.message })
+  return error instanceof StorageError ? jsonResponse(503, { error: 'unavailable', message: error.message }) : undefined
 }
 
 async function respond(
@@ -151,21 +151,21 @@ async function respond(
   const fault = options.intercept?.(received)
   // Before the call has any effect, as a slow network would.
   if (kind === 'api' && connector.latency) await options.wait?.(latencyOf(connector.latency, environment), response)
-  const plain = (): Promise<ThirdPartyAnswer> => {
+  const plain = (): Promise<ThirdPartyResponse> => {
     if (environment.isRemoved) return Promise.resolve(noEnvironment(environment.name))
     const call = calls.get(ticket)
     return Promise.resolve(
       kind === 'api'
-        ? answerApi({ environment, connector, templates }, request, received.tool)
-        : answerAsTokenEndpoint(received, call),
+        ? respondToApiRequest({ environment, connector, templates }, request, received.tool)
+        : respondAsTokenEndpoint(received, call),
     )
   }
-  return fault ? fault(response, plain) : { answer: await plain() }
+  return fault ? fault(response, plain) : { wireResponse: await plain() }
 }
 
 /** The answer of a third party of no environment, or of one that was removed. */
-export function noEnvironment(name: string): ThirdPartyAnswer {
-  return jsonAnswer(404, { error: 'not_found', message: `there is no environment ${quote(name)}` })
+export function noEnvironment(name: string): ThirdPartyResponse {
+  return jsonResponse(404, { error: 'not_found', message: `there is no environment ${quote(name)}` })
 }
 
 /** A time that the latency profile allows, by chance that repeats with the seed of the ids. */
@@ -177,16 +177,16 @@ function latencyOf(points: Latency, { ids }: Environment): number {
   return Math.round(least + ((share - start) / (end - start)) * (most - least))
 }
 
-function answerAsTokenEndpoint(
+function respondAsTokenEndpoint(
   { environment, connector, request, trace }: ReceivedCall,
   call: OpenCall | undefined,
-): ThirdPartyAnswer {
-  const { answer, apply, event } = answerToken(environment, connector, request)
+): ThirdPartyResponse {
+  const { response: tokenResponse, apply, event } = respondToTokenRequest(environment, connector, request)
   // What the service presents again, such as after an answer that was lost, is no mistake of a client.
   if (event && (event.kind === 'renewed' || !call)) trace?.tokenUsed(event)
   if (call) call.apply = apply
   else if (apply) environment.model.transact(apply)
-  return answer
+  return tokenResponse
 }
 
 /** What the path of a request names, or the answer that refuses it. */
@@ -194,18 +194,19 @@ function requestOf(
   { registry, calls }: ListenerOptions,
   incoming: IncomingMessage,
   body: Buffer,
-): ReceivedCall | ThirdPartyAnswer {
+): ReceivedCall | ThirdPartyResponse {
   const { url: target = '/', headers } = incoming
   const request = receivedRequest(incoming, { origin: `http://${headers.host ?? ''}`, target, body })
   const { rawPath } = request
   const [, environmentPart = '', connectorPart = '', kindPart, ...rest] = rawPath.split('/')
   const environmentName = percentDecoded(environmentPart)
   const connectorName = percentDecoded(connectorPart)
-  if (environmentName === undefined || connectorName === undefined) return jsonAnswer(400, { error: 'malformed_path' })
+  if (environmentName === undefined || connectorName === undefined)
+    return jsonResponse(400, { error: 'malformed_path' })
   const environment = registry.environment(environmentName)
   const connector = environment?.connector(connectorName)
   const kind = kindPart === 'api' ? 'api' : kindPart === 'oauth' && rest.join('/') === 'token' ? 'token' : undefined
-  if (!environment || !connector || !kind) return jsonAnswer(404, { error: 'not_found', path: rawPath })
+  if (!environment || !connector || !kind) return jsonResponse(404, { error: 'not_found', path: rawPath })
   const ticket = headerOf(request, CALL_HEADER)
   const { trace, tool } = calls.get(ticket) ?? {}
   const account = environment.model.tables.accounts.get(headerOf(request, ACCOUNT_HEADER))

@@ -1,6 +1,6 @@
 import { decodeBody, charsetOf, encodeText } from '../../platform/body-text.ts'
 import { plainText, type Step } from '../../model/domain/collection.ts'
-import type { Responder, ResponderAnswer, ResponderMatch } from '../../model/domain/connector.ts'
+import type { Responder, CannedResponse, ResponderMatch } from '../../model/domain/connector.ts'
 import {
   fieldValues,
   type JsonObject,
@@ -15,7 +15,7 @@ import { matchesAt, matchesGlob, matchesTexts } from '../../model/domain/value-m
 import { sequenceCounterOf } from '../../state/collections.ts'
 import type { Model } from '../../state/model/model.ts'
 import { type ResponderContext, runSteps, StepFailure, type StepScope } from './collections.ts'
-import { headerOf, headerValue, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
+import { headerOf, headerValue, jsonResponse, type ReceivedRequest, type ThirdPartyResponse } from './http-messages.ts'
 import { TemplateError } from './template-error.ts'
 
 /** A request as responders match it and as their templates see it. */
@@ -46,15 +46,15 @@ export interface ResponderCall {
 }
 
 /** The answer of the first responder that matches, or 404. */
-export function answerBy(context: ResponderContext, call: ResponderCall): ThirdPartyAnswer {
-  const answer = firstAnswer(context, call)
-  if (answer) return answer
+export function respondBy(context: ResponderContext, call: ResponderCall): ThirdPartyResponse {
+  const response = firstResponse(context, call)
+  if (response) return response
   const { method, path } = call.view
-  return jsonAnswer(404, { error: 'no_responder', method, path, message: `no responder answers ${method} ${path}` })
+  return jsonResponse(404, { error: 'no_responder', method, path, message: `no responder answers ${method} ${path}` })
 }
 
 /** The answer of the first responder that matches; undefined where none does. */
-export function firstAnswer(context: ResponderContext, call: ResponderCall): ThirdPartyAnswer | undefined {
+export function firstResponse(context: ResponderContext, call: ResponderCall): ThirdPartyResponse | undefined {
   const { environment, connector } = context
   const { request, view, path, accountId, account, person } = call
   for (const [index, responder] of connector.responders.entries()) {
@@ -69,10 +69,10 @@ export function firstAnswer(context: ResponderContext, call: ResponderCall): Thi
       return takeSteps({ context, accountId, values, request }, responder)
     }
     const counter = sequenceCounterOf(connector.connector, index, responder.per && accountId)
-    const answer = environment.model.transact(() => nextAnswer(environment.model, responder, counter))
-    if (!answer) continue
+    const response = environment.model.transact(() => nextResponse(environment.model, responder, counter))
+    if (!response) continue
     countHit(environment, responder)
-    return rendered(context, answer, values)
+    return rendered(context, response, values)
   }
   return undefined
 }
@@ -105,7 +105,7 @@ function countHit({ responderHits }: ResponderContext['environment'], responder:
 }
 
 /** The next answer of a sequence; undefined when the sequence is over and the next responder answers. */
-function nextAnswer(model: Model, { answers, after_last }: Responder, counter: string): ResponderAnswer | undefined {
+function nextResponse(model: Model, { answers, after_last }: Responder, counter: string): CannedResponse | undefined {
   if (answers.length <= 1 && after_last !== 'next') return answers[0]
   const before = model.tables.counters.get(counter)?.value ?? 0
   const isOver = before >= answers.length
@@ -116,49 +116,49 @@ function nextAnswer(model: Model, { answers, after_last }: Responder, counter: s
 }
 
 /** What the third party answers once the steps of a responder are taken, or when one of them fails. */
-function takeSteps(scope: StepScope, responder: Responder): ThirdPartyAnswer {
+function takeSteps(scope: StepScope, responder: Responder): ThirdPartyResponse {
   const { context, values } = scope
-  const [answer = NO_ANSWER] = responder.answers
+  const [response = NO_ANSWER] = responder.answers
   try {
     return runSteps(scope, responder, (results) =>
-      rendered(context, { ...answer, headers: { ...results.headers, ...answer.headers } }, results.values),
+      rendered(context, { ...response, headers: { ...results.headers, ...response.headers } }, results.values),
     )
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error
     const { otherwise } = error.step
     if (!(otherwise?.body ?? context.connector.error_body)) context.refuse?.(error)
-    return failureAnswer(context, error, otherwise, { ...values, ...error.values })
+    return failureResponse(context, error, otherwise, { ...values, ...error.values })
   }
 }
 
-const NO_ANSWER: ResponderAnswer = { status: 204, headers: {}, body: null }
+const NO_ANSWER: CannedResponse = { status: 204, headers: {}, body: null }
 const ERROR_BODY: JsonObject = { error: '{{error.code}}', message: '{{error.message}}' }
 
 /** What a call that fails is answered: the body of `otherwise`, of the file, or the usual one, whose templates see the error. */
-export function failureAnswer(
+export function failureResponse(
   context: ResponderContext,
   { status, code, message }: { readonly status: number; readonly code: string; readonly message: string },
   { headers = {}, body = context.connector.error_body ?? ERROR_BODY }: Step['otherwise'] & object = {},
   values: JsonObject,
-): ThirdPartyAnswer {
+): ThirdPartyResponse {
   return rendered(context, { status, headers, body }, { ...values, error: { status, code, message } })
 }
 
 function rendered(
   { environment, templates }: ResponderContext,
-  answer: ResponderAnswer,
+  response: CannedResponse,
   values: JsonObject,
-): ThirdPartyAnswer {
+): ThirdPartyResponse {
   const { clock, ids, model } = environment
   const scope = { values, clock, ids }
   return model.transact(() => {
-    const hasOwnType = Object.keys(answer.headers).some((name) => name.toLowerCase() === 'content-type')
+    const hasOwnType = Object.keys(response.headers).some((name) => name.toLowerCase() === 'content-type')
     const headers: Record<string, string> = hasOwnType ? {} : { 'Content-Type': 'application/json' }
-    for (const [name, value] of Object.entries(answer.headers)) {
+    for (const [name, value] of Object.entries(response.headers)) {
       headers[name] = headerValue(plainText(templates.render(value, scope)))
     }
-    if (answer.body === null) return { status: answer.status, headers: withoutType(headers), body: '' }
-    const body = templates.render(answer.body, scope)
+    if (response.body === null) return { status: response.status, headers: withoutType(headers), body: '' }
+    const body = templates.render(response.body, scope)
     const isText = typeof body === 'string' && hasOwnType
     const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
     const encoded = encodeText(isText ? body : jsonText(body), type)
@@ -166,7 +166,7 @@ function rendered(
       throw new TemplateError(
         `the charset of Content-Type is ${String(charsetOf(type))}, allowed are utf-8, utf-16le and those of one byte a character`,
       )
-    return { status: answer.status, headers, body: encoded }
+    return { status: response.status, headers, body: encoded }
   })
 }
 

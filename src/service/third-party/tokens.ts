@@ -12,7 +12,13 @@ import { hasExpired } from '../../state/expiry.ts'
 import { isReusable, revoked } from '../../state/grants.ts'
 import { verifyJwt } from './jwt.ts'
 import { type Application, applicationOf, expiryOf, rejects, sessionToken } from './schemes.ts'
-import { ACCOUNT_HEADER, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
+import {
+  ACCOUNT_HEADER,
+  headerOf,
+  jsonResponse,
+  type ReceivedRequest,
+  type ThirdPartyResponse,
+} from './http-messages.ts'
 
 /** A token request whose form was read and whose application was authenticated. */
 interface TokenCall {
@@ -46,20 +52,20 @@ type GrantType = (call: TokenCall) => TokenReply
 type TokenRequest = Pick<ReceivedRequest, 'method' | 'headers' | 'body'>
 
 /** A third party's `POST /oauth/token` (RFC 6749 3.2). */
-export function answerToken(
+export function respondToTokenRequest(
   environment: Environment,
   connector: Connector,
   request: TokenRequest,
-): Pick<TokenReply, 'event'> & { readonly answer: ThirdPartyAnswer; readonly apply?: (() => void) | undefined } {
-  if (request.method !== 'POST') return { answer: jsonAnswer(405, { error: 'invalid_request' }, { Allow: 'POST' }) }
+): Pick<TokenReply, 'event'> & { readonly response: ThirdPartyResponse; readonly apply?: (() => void) | undefined } {
+  if (request.method !== 'POST') return { response: jsonResponse(405, { error: 'invalid_request' }, { Allow: 'POST' }) }
   const reply = decide(environment, connector, request)
   const { apply, event } = reply
   const noted = event && { event }
   const headers = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
-  if ('body' in reply) return { answer: jsonAnswer(200, reply.body, headers), apply, ...noted }
+  if ('body' in reply) return { response: jsonResponse(200, reply.body, headers), apply, ...noted }
   const body = { error: reply.error, error_description: reply.description }
-  if (reply.error !== 'invalid_client') return { answer: jsonAnswer(400, body, headers), apply, ...noted }
-  return { answer: jsonAnswer(401, body, { ...headers, 'WWW-Authenticate': 'Basic realm="token"' }) }
+  if (reply.error !== 'invalid_client') return { response: jsonResponse(400, body, headers), apply, ...noted }
+  return { response: jsonResponse(401, body, { ...headers, 'WWW-Authenticate': 'Basic realm="token"' }) }
 }
 
 function decide(environment: Environment, connector: Connector, request: TokenRequest): TokenReply {

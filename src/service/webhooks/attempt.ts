@@ -8,8 +8,8 @@ export interface Attempt {
   readonly headers: Readonly<Record<string, string>>
   /** 0 without an answer. */
   readonly status: number
-  readonly answerHeaders: Readonly<Record<string, string | readonly string[]>>
-  readonly answer: Buffer | string
+  readonly receivedHeaders: Readonly<Record<string, string | readonly string[]>>
+  readonly receivedBody: Buffer | string
   /** Why there is no answer. */
   readonly failure?: string
 }
@@ -17,8 +17,8 @@ export interface Attempt {
 export const LOST: Attempt = {
   headers: {},
   status: 0,
-  answerHeaders: {},
-  answer: '',
+  receivedHeaders: {},
+  receivedBody: '',
   failure: 'it was lost on the way, as a rule of a scenario wants it',
 }
 
@@ -48,21 +48,21 @@ export async function sendEvent(
     'webhook-timestamp': timestamp,
     'webhook-signature': keys.map((key) => signatureOf(key, id, timestamp, body)).join(' '),
   }
-  const attempt = { headers, status: 0, answerHeaders: {}, answer: '' }
+  const attempt = { headers, status: 0, receivedHeaders: {}, receivedBody: '' }
   try {
     const response = await new HttpClient(url).open({ method: 'POST', path: url, headers, body, signal })
     attempt.status = response.statusCode ?? 0
     const responseHeaders = Object.entries(response.headers).filter(([, value]) => value !== undefined)
-    attempt.answerHeaders = Object.fromEntries(responseHeaders)
+    attempt.receivedHeaders = Object.fromEntries(responseHeaders)
     // The status is the acknowledgement: however the body ends.
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      attempt.answer += chunk.toString('latin1', 0, MAX_ANSWER - attempt.answer.length)
-      if (attempt.answer.length >= MAX_ANSWER) break
+      attempt.receivedBody += chunk.toString('latin1', 0, MAX_ANSWER - attempt.receivedBody.length)
+      if (attempt.receivedBody.length >= MAX_ANSWER) break
     }
   } catch (error) {
     if (attempt.status === 0) return { ...attempt, failure: failureReason(signal.aborted ? signal.reason : error) }
   }
-  return { ...attempt, answer: Buffer.from(attempt.answer, 'latin1') }
+  return { ...attempt, receivedBody: Buffer.from(attempt.receivedBody, 'latin1') }
 }
 
 /** `webhook-signature` of a body (`v1`): a HMAC over id, timestamp and body with the key that is in the secret. */

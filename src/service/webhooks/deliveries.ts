@@ -245,7 +245,7 @@ export class Deliveries {
     const started = journals.of(this.#environment).appended
     const sending = { now: entry.startedAt / 1000, signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]) }
     const attempt = plan.lost ? LOST : await sendEvent(webhook, row, plan, sending)
-    const { status, headers, answerHeaders, answer, failure } = attempt
+    const { status, headers, receivedHeaders: responseHeaders, receivedBody: response, failure } = attempt
     if (signal.aborted && status === 0) return false
     const isDone = status >= 200 && status < 300
     const wrong = { forged: plan.signs === 'none', stale: plan.stale }
@@ -258,8 +258,8 @@ export class Deliveries {
         requestHeaders: Object.entries(headers).flat(),
         requestBody: row.body,
         status,
-        responseHeaders: answerHeaders,
-        responseBody: answer,
+        responseHeaders: responseHeaders,
+        responseBody: response,
         eventMistakes: [
           ...taken.map((mistake) => ({ mistake, found: String(status) })),
           ...(again

@@ -181,13 +181,13 @@ function close(server: Server): Promise<void> {
  */
 function askHolder(address: string): Promise<string | undefined> {
   return new Promise((done) => {
-    let [answer, isHeld] = ['', true]
+    let [response, isHeld] = ['', true]
     const socket = connect(address)
     socket.setTimeout(ANSWER_WITHIN_MS, () => socket.destroy())
     socket.setEncoding('utf8')
-    socket.on('data', (part: string) => (answer += part))
+    socket.on('data', (part: string) => (response += part))
     socket.on('error', (error) => (isHeld = !hasCode(error, 'ENOENT', 'ECONNREFUSED')))
-    socket.on('close', () => done(isHeld ? answer : undefined))
+    socket.on('close', () => done(isHeld ? response : undefined))
   })
 }
 

@@ -21,7 +21,7 @@ export interface ConsentPage {
 
 /**
  * The third party's consent page (G29): who signs in, what is allowed, approve or deny. The form sends `person` (empty for
- * another person), `somebody_else`, `granted` for each scope and `decision`; {@link consentAnswer} reads it.
+ * another person), `somebody_else`, `granted` for each scope and `decision`; {@link consentDecision} reads it.
  */
 export function consentPage(page: ConsentPage): Html {
   const { connector, parameters } = page
@@ -42,7 +42,7 @@ export function consentPage(page: ConsentPage): Html {
 }
 
 /** Reads a sent consent form. A part that is missing or not a choice is left out: without boxes no scope was chosen. */
-export function consentAnswer(form: URLSearchParams): {
+export function consentDecision(form: URLSearchParams): {
   decision?: 'approve' | 'deny'
   person?: string
   granted?: readonly string[]

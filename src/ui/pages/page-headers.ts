@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import type { Html } from './html.ts'
 import { PAGE_STYLE } from './style.ts'
 
@@ -27,17 +27,21 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
 })
 
 /** A page as it is sent. */
-export function pageAnswer(status: number, page: Html, headers: Readonly<Record<string, string>> = {}): EncodedAnswer {
+export function pageResponse(
+  status: number,
+  page: Html,
+  headers: Readonly<Record<string, string>> = {},
+): EncodedResponse {
   const type = { 'Content-Type': 'text/html; charset=utf-8' }
   return { status, headers: { ...PAGE_HEADERS, ...type, ...headers }, body: page.toString() }
 }
 
 /** Leads a browser to an absolute http or https address, which is sent unchanged (G30). 303 follows a sent form with a GET. */
-export function redirectAnswer(
+export function redirectResponse(
   status: 302 | 303,
   url: string,
   headers: Readonly<Record<string, string>> = {},
-): EncodedAnswer {
+): EncodedResponse {
   return { status, headers: { ...PAGE_HEADERS, Location: locationValue(url), ...headers }, body: '' }
 }
 

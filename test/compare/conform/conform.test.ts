@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { Answer, everyPage } from '../../../src/compare/conform/answer.ts'
+import { ServiceResponse, everyPage } from '../../../src/compare/conform/service-response.ts'
 import { CHECKS } from '../../../src/compare/conform/checks/table.ts'
 import { conformReportText } from '../../../src/compare/conform/report-formats.ts'
 import { conform, type ConformOptions, type ConformReport } from '../../../src/compare/conform/run.ts'
@@ -137,14 +137,14 @@ describe('the conformance suite against something else', () => {
 
 describe('a broken check', () => {
   it('does not show a token of the service', () => {
-    const answer = new Answer('POST /oauth/token', 200, {}, '{"access_token":"secret","expires_in":5}')
+    const answer = new ServiceResponse('POST /oauth/token', 200, {}, '{"access_token":"secret","expires_in":5}')
     expect(() => answer.is(401)).toThrow('found 200 {"access_token":"…","expires_in":5}')
   })
 })
 
 describe('the pages of a list', () => {
   it('have no end when a page token leads to the page that answered it', async () => {
-    const answer = new Answer('GET /connections', 200, {}, '{"next_page_token":"same"}')
+    const answer = new ServiceResponse('GET /connections', 200, {}, '{"next_page_token":"same"}')
     await expect(everyPage(() => Promise.resolve(answer))).rejects.toThrow('expected a last page, found "2 pages')
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Skipped } from '../../../src/compare/conform/answer.ts'
+import { Skipped } from '../../../src/compare/conform/service-response.ts'
 import { readDocument } from '../../../src/model/contract/generated/document.js'
 import { Permission } from '../../../src/compare/drift/permission.ts'
 import { configurationSchema } from '../../../src/app/cli/configuration.ts'

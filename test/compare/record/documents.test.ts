@@ -16,7 +16,7 @@ function recorded(method: string, target: string, asked: JsonObject, status: num
   const headers = [['content-type', 'application/json']] as const
   return {
     ...{ startedAt: 0, durationMs: 1, method, target, request: { headers, body: bodyOf(asked) } },
-    answer: { status, reason: '', headers, body: bodyOf(answered), isTorn: false },
+    response: { status, reason: '', headers, body: bodyOf(answered), isTorn: false },
   }
 }
 

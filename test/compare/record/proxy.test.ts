@@ -57,8 +57,8 @@ describe('the recorder', () => {
         await expect(client.send({ method: 'GET', path: '/none' })).rejects.toThrow()
         await expect(client.send({ method: 'GET', path: '/half' })).rejects.toThrow()
         await expect.poll(() => recorded.length).toBe(2)
-        expect(recorded[0]?.answer).toBeUndefined()
-        expect(recorded[1]?.answer).toMatchObject({ status: 200, isTorn: true })
+        expect(recorded[0]?.response).toBeUndefined()
+        expect(recorded[1]?.response).toMatchObject({ status: 200, isTorn: true })
       },
     ))
 
@@ -68,8 +68,8 @@ describe('the recorder', () => {
       async (url, recorded) => {
         expect((await new HttpClient(url).send({ method: 'GET', path: '/long' })).text.length).toBe(6_000_000)
         await expect.poll(() => recorded.length).toBe(1)
-        expect(recorded[0]?.answer?.body).toMatchObject({ size: 6_000_000 })
-        expect(recorded[0]?.answer?.body.bytes.length).toBe(5 * 1024 * 1024)
+        expect(recorded[0]?.response?.body).toMatchObject({ size: 6_000_000 })
+        expect(recorded[0]?.response?.body.bytes.length).toBe(5 * 1024 * 1024)
       },
     ))
 

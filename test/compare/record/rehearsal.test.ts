@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Answer } from '../../../src/compare/conform/answer.ts'
+import { ServiceResponse } from '../../../src/compare/conform/service-response.ts'
 import { ConformTarget } from '../../../src/compare/conform/target.ts'
 import { type JsonObject, parsedJson, textAt } from '../../../src/model/domain/json.ts'
 import { Replayed } from '../../../src/compare/drift/replay.ts'
@@ -14,7 +14,7 @@ function bodyOf(value: JsonObject): RecordedBody {
 function toolCall(identifier: string): Recorded {
   const request = { headers: [], body: bodyOf({ identifier, tool_name: 'mail_list', tool_input: {} }) }
   const answer = { ...{ status: 200, reason: '', headers: [], isTorn: false }, body: bodyOf(dataFor(identifier)) }
-  return { startedAt: 0, durationMs: 1, method: 'POST', target: '/api/v1/execute_tool', request, answer }
+  return { startedAt: 0, durationMs: 1, method: 'POST', target: '/api/v1/execute_tool', request, response: answer }
 }
 
 function dataFor(identifier: string): JsonObject {
@@ -24,10 +24,10 @@ function dataFor(identifier: string): JsonObject {
 /** A mock whose tool answers by what a test says. */
 function mockOf(answerTo: (identifier: string) => JsonObject | undefined): RehearsalMock {
   let caller = ''
-  const executeTool = (body: JsonObject): Promise<Answer> => {
+  const executeTool = (body: JsonObject): Promise<ServiceResponse> => {
     caller = textAt(body, 'identifier')
     const reply = answerTo(caller)
-    return Promise.resolve(new Answer('', reply ? 200 : 404, {}, JSON.stringify(reply ?? {})))
+    return Promise.resolve(new ServiceResponse('', reply ? 200 : 404, {}, JSON.stringify(reply ?? {})))
   }
   return {
     send: ({ body = '' }) => executeTool(parsedJson(body) as JsonObject),

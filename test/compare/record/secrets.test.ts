@@ -252,5 +252,5 @@ it('reads a long text without an object for each of its characters', () => {
 function messageOf(body: object, headers: [string, string][] = []): Recorded {
   const bytes = Buffer.from(JSON.stringify(body))
   const request = { headers, body: { bytes, size: bytes.length } }
-  return { startedAt: 0, durationMs: 1, method: 'POST', target: '/', request, answer: undefined }
+  return { startedAt: 0, durationMs: 1, method: 'POST', target: '/', request, response: undefined }
 }

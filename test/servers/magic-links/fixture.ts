@@ -5,7 +5,7 @@ import { bareConnector } from '../../../src/model/domain/connector-defaults.ts'
 import type { Connector } from '../../../src/model/domain/connector.ts'
 import { instant } from '../../../src/model/domain/instant.ts'
 import type { AuthRequest, MagicLink } from '../../../src/model/domain/generated/tables.ts'
-import type { ThirdParty, TokenAnswer } from '../../../src/model/domain/ports.ts'
+import type { ThirdParty, TokenResponse } from '../../../src/model/domain/ports.ts'
 import { RequestTrace, type AccountTransition } from '../../../src/model/domain/request-trace.ts'
 import type { Settings } from '../../../src/model/domain/settings.ts'
 import type { LinkFlow } from '../../../src/servers/magic-links/consent-flow.ts'
@@ -26,7 +26,7 @@ export interface FixtureOptions {
   link?: Partial<MagicLink>
   settings?: Partial<Settings>
   /** The answer of the third party's token endpoint; by default tokens named after the code. */
-  answer?: (code: string) => TokenAnswer | Promise<TokenAnswer>
+  answer?: (code: string) => TokenResponse | Promise<TokenResponse>
   /** Resolves when data is on disk; immediately by default. */
   durable?: () => Promise<void>
 }
@@ -78,7 +78,7 @@ export function setUp(options: FixtureOptions = {}): Fixture {
 }
 
 /** The answer of a third party that accepts every code. */
-export function tokensOf(code: string): TokenAnswer {
+export function tokensOf(code: string): TokenResponse {
   const oauth_token = { access_token: `at-${code}`, refresh_token: `rt-${code}`, scopes: ['mail.read'], domain: '' }
   return { granted: true, credentials: { oauth_token }, lifetime_ms: 3_600_000 }
 }
@@ -127,7 +127,7 @@ function thirdParty(
 }
 
 /** The answer with the kind of credentials that the service obtains for the connector. */
-function ofType({ authorization_type: type }: Connector, answer: TokenAnswer): TokenAnswer {
+function ofType({ authorization_type: type }: Connector, answer: TokenResponse): TokenResponse {
   const access_token = answer.granted ? answer.credentials.oauth_token?.access_token : undefined
   if (!answer.granted || access_token === undefined) return answer
   if (type === 'WORKSPACE_DWD')

@@ -1,7 +1,7 @@
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { type AuthorizationType, TRAITS } from '../../../src/model/domain/authorization-type.ts'
-import type { TokenAnswer } from '../../../src/model/domain/ports.ts'
+import type { TokenResponse } from '../../../src/model/domain/ports.ts'
 import { StorageError } from '../../../src/state/wal/state-errors.ts'
 import { BASE, tokensOf, setUp } from './fixture.ts'
 
@@ -13,7 +13,7 @@ const FORM_TYPES: AuthorizationType[] = ['API_KEY', 'BASIC_AUTH', 'BASIC', 'BEAR
 const NO_USER_TYPES: AuthorizationType[] = ['OAUTH_M2M', 'WORKSPACE_DWD', 'TRUSTED_IDP', 'NO_AUTH']
 const EVERY_TYPE = [...CONSENT_TYPES, ...FORM_TYPES, ...NO_USER_TYPES]
 
-const refusal = (status: number): TokenAnswer => ({
+const refusal = (status: number): TokenResponse => ({
   granted: false,
   status,
   error: 'invalid_grant',

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Account } from '../../../src/model/domain/account.ts'
 import type { Credentials } from '../../../src/model/domain/credentials.ts'
-import type { ThirdParty, TokenAnswer, ToolAnswer } from '../../../src/model/domain/ports.ts'
+import type { ThirdParty, TokenResponse, ToolResponse } from '../../../src/model/domain/ports.ts'
 import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
 import { callThirdParty, renew } from '../../../src/service/operations/third-party-calls.ts'
 import { testEnvironment } from '../../support/environment.ts'
@@ -11,8 +11,8 @@ import { accountOf, connectorOf } from '../third-party/fixture.ts'
 const tokens = (access_token: string): Credentials => ({
   oauth_token: { access_token, refresh_token: `rt_${access_token}`, scopes: [], domain: '' },
 })
-const GRANTED: TokenAnswer = { granted: true, credentials: tokens('renewed'), lifetime_ms: 3_600_000 }
-const refusal = (status: number): TokenAnswer => ({ granted: false, status, error: 'e', description: 'd' })
+const GRANTED: TokenResponse = { granted: true, credentials: tokens('renewed'), lifetime_ms: 3_600_000 }
+const refusal = (status: number): TokenResponse => ({ granted: false, status, error: 'e', description: 'd' })
 
 /** An account with a token that can be renewed, and a third party whose token endpoint answers when the test decides. */
 function mock() {
@@ -25,7 +25,7 @@ function mock() {
     connectors.put({ ...connector, id: connector.connector })
     accounts.put(account)
   })
-  const asked: { answer: (answer: TokenAnswer) => void; fail: () => void }[] = []
+  const asked: { answer: (answer: TokenResponse) => void; fail: () => void }[] = []
   const refresh: ThirdParty['refresh'] = (_connector, _account, conclude) =>
     new Promise((resolve, reject) => {
       asked.push({
@@ -50,7 +50,7 @@ function mock() {
     asked,
     tokenRequest,
     renewing: (trace?: RequestTrace, of = account) => renew(context(trace), of),
-    calling: (call: (account: Account) => Promise<ToolAnswer>, of = account) => callThirdParty(context(), of, call),
+    calling: (call: (account: Account) => Promise<ToolResponse>, of = account) => callThirdParty(context(), of, call),
     stored: () => accounts.get(account.id),
     rows: () => accounts.size,
     store: (change: Partial<Account>) => {
@@ -282,7 +282,7 @@ describe('during a call', () => {
 })
 
 describe('during a call that gets a 401', () => {
-  const UNAUTHORIZED: ToolAnswer = { kind: 'failed', status: 401, message: '', arrived: true }
+  const UNAUTHORIZED: ToolResponse = { kind: 'failed', status: 401, message: '', arrived: true }
 
   it('the owner stores other credentials: the account stays ACTIVE with them', async () => {
     const { tokenRequest, calling, store, stored } = mock()

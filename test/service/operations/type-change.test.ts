@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AUTHORIZATION_TYPES } from '../../../src/model/domain/authorization-type.ts'
 import type { Account } from '../../../src/model/domain/account.ts'
 import type { Connector } from '../../../src/model/domain/connector.ts'
-import type { ThirdParty, TokenAnswer } from '../../../src/model/domain/ports.ts'
+import type { ThirdParty, TokenResponse } from '../../../src/model/domain/ports.ts'
 import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
 import { createConnectedAccount, updateConnectedAccount } from '../../../src/service/operations/accounts.ts'
 import type { Call } from '../../../src/service/operations/operation.ts'
@@ -209,7 +209,7 @@ describe('a connector file that changes its type (G39)', () => {
 
 /** A third party whose connector changes its type while a token is obtained from it. */
 function changing({ environment }: TestToolmock, change: () => PromiseLike<unknown>): ThirdParty {
-  const obtain = async <R>(_connector: Connector, _of: Account, conclude: (answer: TokenAnswer) => R): Promise<R> => {
+  const obtain = async <R>(_connector: Connector, _of: Account, conclude: (answer: TokenResponse) => R): Promise<R> => {
     await change()
     const credentials = { workspace_dwd: { subject: 's', access_token: 'at_1', scopes: [] } }
     return environment.model.transact(() => conclude({ granted: true, credentials, lifetime_ms: 1000 }))

@@ -1,16 +1,10 @@
 import { type AuthorizationType } from '../../../src/model/domain/authorization-type.ts'
 import type { Account } from '../../../src/model/domain/account.ts'
 import { bareConnector } from '../../../src/model/domain/connector-defaults.ts'
-import type {
-  Connector,
-  Responder,
-  ResponderAnswer,
-  ResponderMatch,
-  Tool,
-} from '../../../src/model/domain/connector.ts'
+import type { Connector, Responder, CannedResponse, ResponderMatch, Tool } from '../../../src/model/domain/connector.ts'
 import type { Credentials } from '../../../src/model/domain/credentials.ts'
 import type { JsonObject, JsonValue } from '../../../src/model/domain/json.ts'
-import type { ThirdParty, TokenAnswer } from '../../../src/model/domain/ports.ts'
+import type { ThirdParty, TokenResponse } from '../../../src/model/domain/ports.ts'
 import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
 import { applicationOf } from '../../../src/service/third-party/schemes.ts'
 import { decide } from '../../../src/service/third-party/consent.ts'
@@ -44,7 +38,7 @@ export function tool(call: Partial<Tool['call']> = {}, result: JsonObject | null
 
 export function responder(
   on: ResponderMatch,
-  answer: Partial<ResponderAnswer> | Partial<ResponderAnswer>[],
+  answer: Partial<CannedResponse> | Partial<CannedResponse>[],
   after_last: Responder['after_last'] = 'repeat',
 ): Responder {
   const answers = Array.isArray(answer) ? answer : [answer]
@@ -119,15 +113,15 @@ export class Fixture implements AsyncDisposable {
     return { ...account, credentials: answer.credentials, answer }
   }
 
-  redeem(account: Account, code: string): Promise<TokenAnswer> {
+  redeem(account: Account, code: string): Promise<TokenResponse> {
     return this.client.redeem(this.connector, account, { code, redirectUri: CALLBACK }, (answer) => answer)
   }
 
-  refresh(account: Account): Promise<TokenAnswer> {
+  refresh(account: Account): Promise<TokenResponse> {
     return this.client.refresh(this.connector, account, (answer) => answer)
   }
 
-  obtain(account: Account): Promise<TokenAnswer> {
+  obtain(account: Account): Promise<TokenResponse> {
     return this.client.obtain(this.connector, account, (answer) => answer)
   }
 
@@ -167,9 +161,9 @@ export class Fixture implements AsyncDisposable {
 }
 
 export const CALLBACK = 'http://127.0.0.1:8665/connect/callback'
-export type Granted = TokenAnswer & { granted: true }
+export type Granted = TokenResponse & { granted: true }
 
-export function granted(answer: TokenAnswer): Granted {
+export function granted(answer: TokenResponse): Granted {
   if (!answer.granted) throw new Error(`${answer.error}: ${answer.description}`)
   return answer
 }

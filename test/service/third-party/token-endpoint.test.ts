@@ -5,7 +5,7 @@ import type { ContractReport } from '../../../src/journal/verdict/report-types.t
 import { revokeGrants } from '../../../src/state/grants.ts'
 import { ACCOUNT_HEADER } from '../../../src/service/third-party/http-messages.ts'
 import { applicationOf } from '../../../src/service/third-party/schemes.ts'
-import { answerToken } from '../../../src/service/third-party/tokens.ts'
+import { respondToTokenRequest } from '../../../src/service/third-party/tokens.ts'
 import { type ScenarioMock, withScenarios } from '../../scenarios/scenario-mock.ts'
 import { CALLBACK, connectorOf, Fixture } from './fixture.ts'
 
@@ -193,7 +193,7 @@ describe('what happens between the decision on a token request and its commit', 
     const { refresh_token = '' } = account.credentials.oauth_token ?? {}
     const replies = formsOf(codes, refresh_token).map((form) => {
       const body = new URLSearchParams({ ...applicationOf(environment, 'app'), ...form }).toString()
-      return answerToken(environment, connector, { method: 'POST', headers, body: Buffer.from(body) })
+      return respondToTokenRequest(environment, connector, { method: 'POST', headers, body: Buffer.from(body) })
     })
     await meanwhile({ fixture, account, codes })
     environment.model.transact(() => replies.forEach(({ apply }) => apply?.()))

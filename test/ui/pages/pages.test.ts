@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { CredentialField } from '../../../src/model/domain/connector.ts'
 import { continuePage } from '../../../src/servers/magic-links/pages.ts'
-import { consentAnswer, consentPage, scopeWords } from '../../../src/ui/pages/consent-page.ts'
+import { consentDecision, consentPage, scopeWords } from '../../../src/ui/pages/consent-page.ts'
 import { credentialsPage } from '../../../src/ui/pages/credentials-page.ts'
 import { noticePage } from '../../../src/ui/pages/notice-page.ts'
 import { PAGE_HEADERS } from '../../../src/ui/pages/page-headers.ts'
@@ -108,7 +108,7 @@ describe('consentAnswer', () => {
     ['granted=', { granted: [''] }],
     ['', {}],
   ])('reads %s', (form, answer) => {
-    expect(consentAnswer(new URLSearchParams(form))).toEqual(answer)
+    expect(consentDecision(new URLSearchParams(form))).toEqual(answer)
   })
 })
 

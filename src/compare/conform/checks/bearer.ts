@@ -1,5 +1,5 @@
 import type { Operation } from '../../../model/contract/shapes.ts'
-import { type Answer, must } from '../answer.ts'
+import { type ServiceResponse, must } from '../service-response.ts'
 import { type Check, type CheckBasis, type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { Api } from '../target.ts'
 
@@ -53,8 +53,8 @@ export const BEARER_CHECKS: readonly Check[] = [
     'nothing-told (document:5.4): a 401 does not show whether the account exists': async (context) => {
       const account = await context.activeAccount()
       const path = `/connected_accounts/auth?id=${encodeURIComponent(account.id)}`
-      const answer = await context.api.send('GET', path, undefined, { Authorization: '' })
-      must(!answer.is(401).text.includes(account.identifier), 'a 401 without the account', answer.text)
+      const response = await context.api.send('GET', path, undefined, { Authorization: '' })
+      must(!response.is(401).text.includes(account.identifier), 'a 401 without the account', response.text)
     },
   }),
 ]
@@ -64,6 +64,6 @@ function withoutToken(method: string, path: string): CheckRun {
   return async ({ api }) => (await api.send(method, path, body, { Authorization: '' })).is(401)
 }
 
-function listAs(api: Api, Authorization: string): Promise<Answer> {
+function listAs(api: Api, Authorization: string): Promise<ServiceResponse> {
   return api.send('GET', '/connected_accounts', undefined, { Authorization })
 }

@@ -1,6 +1,6 @@
 import { CONNECTION_TYPES } from '../../../model/domain/authorization-type.ts'
 import { type JsonObject, textOf } from '../../../model/domain/json.ts'
-import { must, same } from '../answer.ts'
+import { must, same } from '../service-response.ts'
 import { checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { QueryParameters } from '../target.ts'

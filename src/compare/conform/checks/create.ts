@@ -1,6 +1,6 @@
 import { CREDENTIAL_KINDS, type CredentialKind } from '../../../model/domain/authorization-type.ts'
 import { type JsonObject, textOf } from '../../../model/domain/json.ts'
-import { must, same } from '../answer.ts'
+import { must, same } from '../service-response.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import { credentialsOf, storing } from '../catalog.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../model/domain/json.ts'
-import { same } from '../answer.ts'
+import { same } from '../service-response.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
 

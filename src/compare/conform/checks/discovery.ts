@@ -1,6 +1,6 @@
 import { jsonText, own, textOf } from '../../../model/domain/json.ts'
 import { valueAt } from '../../../model/domain/value-match.ts'
-import { type Answer, everyPage, must, same } from '../answer.ts'
+import { type ServiceResponse, everyPage, must, same } from '../service-response.ts'
 import { type Check, type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { QueryParameters } from '../target.ts'
@@ -9,45 +9,49 @@ import type { QueryParameters } from '../target.ts'
 export const DISCOVERY_CHECKS: readonly Check[] = [
   ...checksOf('discovery', 'list_tools', {
     'tools (convention:Discovery): tools are listed with name and input schema': async (context) => {
-      const answer = await ask(context, '/tools')
-      for (const tool of answer.objects('tools')) {
+      const response = await ask(context, '/tools')
+      for (const tool of response.objects('tools')) {
         for (const field of ['id', 'provider']) same(typeof own(tool, field), 'string', `the type of ${field}`)
       }
-      answer.string('tools.0.definition.name')
-      answer.object('tools.0.definition.input_schema')
-      must(Number.isInteger(answer.at('total_size')), 'a total_size', answer.at('total_size'))
+      response.string('tools.0.definition.name')
+      response.object('tools.0.definition.input_schema')
+      must(Number.isInteger(response.at('total_size')), 'a total_size', response.at('total_size'))
     },
     'tool-effects (convention:Discovery): tools are listed with annotations and output schema': async (context) => {
-      const answer = await ask(context, '/tools')
-      answer.object('tools.0.definition.output_schema')
-      const hint = answer.at('tools.0.definition.annotations.read_only_hint')
+      const response = await ask(context, '/tools')
+      response.object('tools.0.definition.output_schema')
+      const hint = response.at('tools.0.definition.annotations.read_only_hint')
       same(typeof hint, 'boolean', 'the type of read_only_hint')
     },
     'tools-of-provider (convention:Discovery): filter.provider leaves the tools of one provider': async (context) => {
       const { name } = await context.catalog.main()
       const ofConnector = await ask(context, '/tools', { 'filter.connector': name })
       const provider = ofConnector.string('tools.0.provider')
-      const answer = await ask(context, '/tools', { 'filter.provider': provider, page_size: 1000 })
-      for (const tool of answer.objects('tools')) same(own(tool, 'provider'), provider, 'the provider of a tool')
-      must(answer.list('tools').length >= ofConnector.list('tools').length, 'every tool of the provider', answer.text)
+      const response = await ask(context, '/tools', { 'filter.provider': provider, page_size: 1000 })
+      for (const tool of response.objects('tools')) same(own(tool, 'provider'), provider, 'the provider of a tool')
+      must(
+        response.list('tools').length >= ofConnector.list('tools').length,
+        'every tool of the provider',
+        response.text,
+      )
     },
     'tools-by-name (convention:Discovery): filter.tool_name may be repeated': async (context) => {
       const all = await ask(context, '/tools')
       const names = all.list('tools').map((_, index) => all.string(`tools.${index}.definition.name`))
       const two = names.slice(0, 2)
-      const answer = await ask(context, '/tools', { 'filter.tool_name': two })
-      same(answer.at('total_size'), two.length, 'the number of tools')
+      const response = await ask(context, '/tools', { 'filter.tool_name': two })
+      same(response.at('total_size'), two.length, 'the number of tools')
     },
     'tool-names (convention:Discovery): filter.summary=true answers names only': async (context) => {
-      const answer = await ask(context, '/tools', { 'filter.summary': 'true' })
-      answer.string('tool_names.0')
-      answer.lacks('tools')
+      const response = await ask(context, '/tools', { 'filter.summary': 'true' })
+      response.string('tool_names.0')
+      response.lacks('tools')
     },
     'tools-once (convention:G73): a tool is listed once, however many connections its provider has': async (
       context,
     ) => {
-      const answer = await ask(context, '/tools', { page_size: 1000 })
-      const names = answer
+      const response = await ask(context, '/tools', { page_size: 1000 })
+      const names = response
         .objects('tools')
         .map((tool) => jsonText([tool['provider'], valueAt(tool, 'definition.name')]))
       same(new Set(names).size, names.length, 'the number of different tools')
@@ -61,8 +65,8 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       context,
     ) => {
       const account = await context.activeAccount()
-      const answer = await ask(context, '/tools/scoped', { identifier: account.identifier })
-      answer.has('tools.0.identifier', account.identifier).has('tools.0.connected_account_id', account.id)
+      const response = await ask(context, '/tools/scoped', { identifier: account.identifier })
+      response.has('tools.0.identifier', account.identifier).has('tools.0.connected_account_id', account.id)
     },
     'scoped-pending (convention:Discovery): an account that is not ACTIVE has no scoped tools': async (context) => {
       const account = await context.account()
@@ -118,8 +122,8 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       context,
     ) => {
       const name = await mainProvider(context)
-      const answer = await ask(context, '/providers', { page_size: 100 })
-      const provider = answer.objects('providers').find((each) => own(each, 'identifier') === name)
+      const response = await ask(context, '/providers', { page_size: 100 })
+      const provider = response.objects('providers').find((each) => own(each, 'identifier') === name)
       same(provider && own(provider, 'is_custom'), false, `is_custom of provider ${name}`)
     },
     'provider-of-accounts (convention:Discovery): an account has the provider of the tools of its connector': async (
@@ -145,8 +149,9 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
   }),
   ...checksOf('discovery', 'list_app_connections', {
     'app-connections (convention:Discovery): connections of single sign-on are left out': async (context) => {
-      const answer = await ask(context, '/connections/app', { page_size: 100 })
-      for (const { type } of answer.objects('connections')) must(!SIGN_ON.has(type), 'a type that accounts have', type)
+      const response = await ask(context, '/connections/app', { page_size: 100 })
+      for (const { type } of response.objects('connections'))
+        must(!SIGN_ON.has(type), 'a type that accounts have', type)
     },
     'app-connections-of-provider (convention:Discovery): provider leaves the connections of one provider': async (
       context,
@@ -199,6 +204,6 @@ export async function eachOnce(
 }
 
 /** @throws Skipped when the target does not serve Discovery */
-async function ask({ api }: CheckContext, path: string, query: QueryParameters = {}): Promise<Answer> {
+async function ask({ api }: CheckContext, path: string, query: QueryParameters = {}): Promise<ServiceResponse> {
   return (await api.get(path, query)).servedBy('Discovery').is(200)
 }

@@ -1,4 +1,4 @@
-import { type Answer, must, same } from '../answer.ts'
+import { type ServiceResponse, must, same } from '../service-response.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 
@@ -13,19 +13,19 @@ export const ERROR_CHECKS = checksOf('errors', null, {
   'json (document:7.1): an error response is application/json': async (context) =>
     (await unknownAccount(context)).header('Content-Type', /^application\/json\b/),
   'shape (convention:G16): an error has code, message and details': async (context) => {
-    const answer = await unknownAccount(context)
-    answer.string('message')
-    same(answer.list('details').length, 1, 'the number of details')
+    const response = await unknownAccount(context)
+    response.string('message')
+    same(response.list('details').length, 1, 'the number of details')
   },
   'error-info (convention:G16): the detail is an ErrorInfo with an upper-case error_code': async (context) => {
-    const answer = await unknownAccount(context)
-    answer.has('details.0.@type', 'type.googleapis.com/errdetails.ErrorInfo')
-    const code = answer.string('details.0.error_code')
+    const response = await unknownAccount(context)
+    response.has('details.0.@type', 'type.googleapis.com/errdetails.ErrorInfo')
+    const code = response.string('details.0.error_code')
     must(/^[A-Z][A-Z0-9_]+$/.test(code), 'an error_code in upper snake case', code)
   },
   'request-id (convention:G16): the error body names the request id of the header': async (context) => {
-    const answer = await unknownAccount(context)
-    same(answer.at('details.0.request_info.request_id'), answer.headers['x-request-id'], 'request_id')
+    const response = await unknownAccount(context)
+    same(response.at('details.0.request_info.request_id'), response.headers['x-request-id'], 'request_id')
   },
   'code-400 (convention:G16): a 400 has code 3': coded(400, 3, ({ api }) => api.get(DETAILS)),
   'code-401 (convention:G16): a 401 has code 16': coded(401, 16, ({ api }) =>
@@ -39,11 +39,11 @@ export const ERROR_CHECKS = checksOf('errors', null, {
     api.send('PATCH', '/connected_accounts', '{}'),
   ),
   'field-violations (convention:G16): a 400 names the field, what is wrong and the rule': async ({ api }) => {
-    const answer = (await api.post(VERIFY, { identifier: 'conform@example.com' })).is(400)
-    const [violation] = answer.objects('details.0.validation_error_info.field_violations')
+    const response = (await api.post(VERIFY, { identifier: 'conform@example.com' })).is(400)
+    const [violation] = response.objects('details.0.validation_error_info.field_violations')
     same(violation?.['field'], 'auth_request_id', 'the field that is named')
     for (const part of ['description', 'constraint'])
-      answer.string(`details.0.validation_error_info.field_violations.0.${part}`)
+      response.string(`details.0.validation_error_info.field_violations.0.${part}`)
   },
   'malformed-json (document:7.2): malformed JSON is a 400': bodyAnswers(400, '{"auth_request_id": '),
   'array-body (document:7.2): an array as a body is a 400': bodyAnswers(400, '[]'),
@@ -71,8 +71,8 @@ export const ERROR_CHECKS = checksOf('errors', null, {
   'unknown-verb (convention:G8): /connected_accounts:nothing is a 404': pathAnswers(404, '/connected_accounts:nothing'),
   'request-id-kept (choice:G18): X-Request-Id of the request comes back': async (context) => {
     const id = context.resources.name('request')
-    const answer = await context.api.send('GET', '/connected_accounts', undefined, { 'X-Request-Id': id })
-    same(answer.is(200).headers['x-request-id'], id, 'X-Request-Id')
+    const response = await context.api.send('GET', '/connected_accounts', undefined, { 'X-Request-Id': id })
+    same(response.is(200).headers['x-request-id'], id, 'X-Request-Id')
   },
   'request-id-always (choice:G18): every response has an X-Request-Id of its own': async ({ api }) => {
     const [one, second] = [await api.get('/connections'), await api.get('/connections')]
@@ -80,8 +80,8 @@ export const ERROR_CHECKS = checksOf('errors', null, {
     must(one.headers['x-request-id'] !== second.headers['x-request-id'], 'two request ids', 'the same one twice')
   },
   'unknown-field (choice:G6): an unknown field is ignored, or refused with its name': async ({ api }) => {
-    const answer = await api.get('/connections', { no_such_parameter: 1 })
-    if (answer.is(200, 400).status === 400) answer.has(FIRST_FIELD, 'no_such_parameter')
+    const response = await api.get('/connections', { no_such_parameter: 1 })
+    if (response.is(200, 400).status === 400) response.has(FIRST_FIELD, 'no_such_parameter')
   },
   'repeated-parameter (convention:G5): a repeated single-valued parameter is a 400 that names it': async ({ api }) =>
     (await api.get('/connected_accounts', { page_size: ['1', '2'] })).is(400).has(FIRST_FIELD, 'page_size'),
@@ -89,11 +89,11 @@ export const ERROR_CHECKS = checksOf('errors', null, {
 
 const FIRST_FIELD = 'details.0.validation_error_info.field_violations.0.field'
 
-function unknownAccount({ api }: CheckContext): Promise<Answer> {
-  return api.get(DETAILS, { id: 'ca_nobody_has_this' }).then((answer) => answer.is(404))
+function unknownAccount({ api }: CheckContext): Promise<ServiceResponse> {
+  return api.get(DETAILS, { id: 'ca_nobody_has_this' }).then((response) => response.is(404))
 }
 
-function coded(status: number, code: number, ask: (context: CheckContext) => Promise<Answer>): CheckRun {
+function coded(status: number, code: number, ask: (context: CheckContext) => Promise<ServiceResponse>): CheckRun {
   return async (context) => (await ask(context)).is(status).has('code', code)
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../model/domain/json.ts'
-import { must, same } from '../answer.ts'
+import { must, same } from '../service-response.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount, OwnContext } from '../context.ts'
 import { credentialsOf, type ListedTool, storing } from '../catalog.ts'
@@ -12,9 +12,9 @@ const answers = statusChecks(({ api }, body: JsonObject) => api.post(PATH, body)
 /** POST /execute_tool (4.14). What reaches a third party needs credentials that it takes: those of a toolmock. */
 export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
   'result (convention:G43): a tool answers data and an execution id': async (context) => {
-    const answer = (await succeed(context)).is(200)
-    answer.object('data')
-    const id = answer.string('execution_id')
+    const response = (await succeed(context)).is(200)
+    response.object('data')
+    const id = response.string('execution_id')
     must(id.startsWith('exec_'), 'an execution id that starts with exec_', id)
   },
   'execution-ids (document:4.14): every execution has an id of its own': async (context) => {
@@ -159,8 +159,8 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
     const { account, tool } = await runnable(isolated)
     const body = { error: { message: 'not today', code: 1042 } }
     await isolated.environment.thirdPartyAnswers({ respond: { status: 422, body } })
-    const answer = (await isolated.execute(account, tool)).is(500)
-    answer.has('details.0.tool_error_info.tool_error_code', '422').has('message', 'tool execution failed - not today')
+    const response = (await isolated.execute(account, tool)).is(500)
+    response.has('details.0.tool_error_info.tool_error_code', '422').has('message', 'tool execution failed - not today')
   },
   'scopes (choice:G71): a token without the scopes of a tool is a 403 insufficient_scope': async (context) => {
     const isolated = await context.ownEnvironment()
@@ -178,16 +178,16 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
     ] as const) {
       const oauth_token = { access_token: isolated.resources.name('token'), scopes: [...scopes] }
       const account = await isolated.account({ connector, ...storing({ oauth_token }) })
-      const answer = (await isolated.execute(account, tool)).is(status)
-      if (status === 403) answer.has('details.0.tool_error_info.tool_error_code', 'insufficient_scope')
+      const response = (await isolated.execute(account, tool)).is(status)
+      if (status === 403) response.has('details.0.tool_error_info.tool_error_code', 'insufficient_scope')
     }
   },
   'third-party-unusable (convention:G44): an answer that is no JSON is a 500 unusable_answer': async (context) => {
     const isolated = await context.ownEnvironment()
     const { account, tool } = await runnable(isolated)
     await isolated.environment.thirdPartyAnswers({ malformed_json: {} })
-    const answer = (await isolated.execute(account, tool)).is(500).has('code', 13)
-    answer.has('details.0.tool_error_info.tool_error_code', 'unusable_answer')
+    const response = (await isolated.execute(account, tool)).is(500).has('code', 13)
+    response.has('details.0.tool_error_info.tool_error_code', 'unusable_answer')
   },
   'third-party-silent (convention:G44): a third party that does not answer in time is a 504 timeout': async (
     context,
@@ -195,8 +195,8 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
     const isolated = await context.ownEnvironment()
     const { account, tool } = await withTool(isolated, { method: 'GET', path: '/slow', timeout: '100ms' })
     await isolated.environment.thirdPartyAnswers({ timeout: {} })
-    const answer = (await isolated.execute(account, tool)).is(504).has('code', 4)
-    answer.has('details.0.tool_error_info.tool_error_code', 'timeout')
+    const response = (await isolated.execute(account, tool)).is(504).has('code', 4)
+    response.has('details.0.tool_error_info.tool_error_code', 'timeout')
   },
 })
 
@@ -233,12 +233,12 @@ function failing(answered: number, status = answered): CheckRun {
     const isolated = await context.ownEnvironment()
     const { account, tool } = await runnable(isolated)
     await isolated.environment.thirdPartyAnswers(answered)
-    const answer = (await isolated.execute(account, tool)).is(status).has('code', CODES[status])
-    answer.has('details.0.error_code', 'TOOL_ERROR').has('message', 'tool execution failed - conform')
-    for (const field of ['code', 'message']) answer.has(`details.0.tool_error_info.tool_error_${field}`, 'conform')
-    if (status === 429) answer.header('Retry-After', /^\d+$/)
+    const response = (await isolated.execute(account, tool)).is(status).has('code', CODES[status])
+    response.has('details.0.error_code', 'TOOL_ERROR').has('message', 'tool execution failed - conform')
+    for (const field of ['code', 'message']) response.has(`details.0.tool_error_info.tool_error_${field}`, 'conform')
+    if (status === 429) response.header('Retry-After', /^\d+$/)
     const after = (await isolated.details(account.id)).string('connected_account.status')
     same(after, status === 401 ? 'EXPIRED' : 'ACTIVE', 'the status of the account')
-    same(answer.string('details.0.tool_error_info.execution_id').startsWith('exec_'), true, 'an execution id')
+    same(response.string('details.0.tool_error_info.execution_id').startsWith('exec_'), true, 'an execution id')
   }
 }

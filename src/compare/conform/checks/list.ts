@@ -1,5 +1,5 @@
 import { own, textOf } from '../../../model/domain/json.ts'
-import { type Answer, everyPage, same, sameMembers } from '../answer.ts'
+import { type ServiceResponse, everyPage, same, sameMembers } from '../service-response.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { QueryParameters } from '../target.ts'
@@ -19,9 +19,9 @@ const answers = statusChecks(({ api }, query: QueryParameters) => api.get(PATH, 
 export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
   'shape (document:4.1): list answers accounts, both tokens and the total': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
-    const answer = await page(context, { organization_id })
-    same(idsOf(answer).length, ids.length, 'the number of accounts')
-    answer.has('next_page_token', '').has('prev_page_token', '').has('total_size', ids.length)
+    const response = await page(context, { organization_id })
+    same(idsOf(response).length, ids.length, 'the number of accounts')
+    response.has('next_page_token', '').has('prev_page_token', '').has('total_size', ids.length)
   },
   'order (convention:G4): accounts come in the order of their creation': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
@@ -31,8 +31,8 @@ export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
     context,
   ) => {
     const { organization_id } = await context.active()
-    const answer = await page(context, { organization_id })
-    answer.lacks('connected_accounts.0.api_config').lacks('connected_accounts.0.authorization_details')
+    const response = await page(context, { organization_id })
+    response.lacks('connected_accounts.0.api_config').lacks('connected_accounts.0.authorization_details')
   },
   'same-object (document:2.1): listed accounts have the other fields of get-details': async (context) => {
     const account = await context.active()
@@ -158,12 +158,12 @@ async function createAccounts(context: CheckContext, size: number): Promise<List
   return { organization_id, ids: accounts.map(({ id }) => id), identifiers: accounts.map((each) => each.identifier) }
 }
 
-async function page({ api }: CheckContext, query: QueryParameters): Promise<Answer> {
+async function page({ api }: CheckContext, query: QueryParameters): Promise<ServiceResponse> {
   return (await api.get(PATH, query)).is(200)
 }
 
-export function idsOf(answer: Answer): string[] {
-  return answer.objects('connected_accounts').map((account) => textOf(own(account, 'id')))
+export function idsOf(response: ServiceResponse): string[] {
+  return response.objects('connected_accounts').map((account) => textOf(own(account, 'id')))
 }
 
 /** The token of the second page of seven accounts. */

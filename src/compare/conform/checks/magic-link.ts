@@ -1,6 +1,6 @@
 import { type JsonObject, textOf } from '../../../model/domain/json.ts'
 import { parseUrl } from '../../../model/domain/parse-url.ts'
-import { must, same } from '../answer.ts'
+import { must, same } from '../service-response.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import { VERIFY_URL } from '../context.ts'
 
@@ -12,9 +12,9 @@ const answers = statusChecks((context, body: JsonObject) => context.link(body))
 export const LINK_CHECKS = checksOf('link', 'create_magic_link', {
   'shape (document:2.3): a link is a URL with an expiry': async (context) => {
     const { id } = await context.account()
-    const answer = (await context.link({ id })).is(200)
-    must(parseUrl(answer.string('link')) !== undefined, 'a URL', answer.at('link'))
-    must(!Number.isNaN(Date.parse(answer.string('expiry'))), 'a date-time', answer.at('expiry'))
+    const response = (await context.link({ id })).is(200)
+    must(parseUrl(response.string('link')) !== undefined, 'a URL', response.at('link'))
+    must(!Number.isNaN(Date.parse(response.string('expiry'))), 'a date-time', response.at('expiry'))
   },
   'expiry (document:8): the link expires in the future, and within a day': async (context) => {
     const account = await context.account()

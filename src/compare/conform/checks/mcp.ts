@@ -1,5 +1,5 @@
 import { type JsonObject, own } from '../../../model/domain/json.ts'
-import { type Answer, must, same } from '../answer.ts'
+import { type ServiceResponse, must, same } from '../service-response.ts'
 import { type Check, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import { eachOnce } from './discovery.ts'
@@ -28,11 +28,11 @@ export const MCP_CHECKS: readonly Check[] = [
   }),
   ...checksOf('mcp', 'create_mcp_config', {
     'create (convention:G67): a config has an id, its name, its connections and a URL': async (context) => {
-      const { name, answer } = await created(context)
-      answer.has('config.name', name)
-      must(/^cfg_\d+$/.test(answer.string('config.id')), 'an id of cfg_ and digits', answer.at('config.id'))
-      answer.has('config.connection_tool_mappings.0.connection_name', (await context.catalog.main()).name)
-      must(answer.at('config.mcp_server_url') !== undefined, 'a URL', answer.text)
+      const { name, response } = await created(context)
+      response.has('config.name', name)
+      must(/^cfg_\d+$/.test(response.string('config.id')), 'an id of cfg_ and digits', response.at('config.id'))
+      response.has('config.connection_tool_mappings.0.connection_name', (await context.catalog.main()).name)
+      must(response.at('config.mcp_server_url') !== undefined, 'a URL', response.text)
     },
     'create-duplicate (convention:G67): a name that is in use is a 400 DUPLICATE_IDENTIFIER': async (context) => {
       const { name } = await created(context)
@@ -46,8 +46,8 @@ export const MCP_CHECKS: readonly Check[] = [
   }),
   ...checksOf('mcp', 'get_mcp_config', {
     'get (convention:G67): a config is read as it was created': async (context) => {
-      const { id, answer } = await created(context)
-      ;(await context.api.get(`${CONFIGS}/${id}`)).is(200).has('config', answer.at('config'))
+      const { id, response } = await created(context)
+      ;(await context.api.get(`${CONFIGS}/${id}`)).is(200).has('config', response.at('config'))
     },
     'get-missing (convention:G67): an unknown config is a 404': async (context) => {
       await created(context)
@@ -63,14 +63,14 @@ export const MCP_CHECKS: readonly Check[] = [
       const listed = (await context.catalog.toolsOf(connection_name)).slice(0, 2)
       const tools = listed.map((tool) => tool.name).toReversed()
       const changes = { connection_tool_mappings: [{ connection_name, tools }] }
-      const answer = (await context.api.put(`${CONFIGS}/${id}`, changes)).is(200)
-      answer.has('config.connection_tool_mappings.0.tools', tools).has('config.id', id).has('config.name', name)
+      const response = (await context.api.put(`${CONFIGS}/${id}`, changes)).is(200)
+      response.has('config.connection_tool_mappings.0.tools', tools).has('config.id', id).has('config.name', name)
     },
     'update-description (convention:G67): an update without mappings keeps them': async (context) => {
-      const { id, answer } = await created(context)
+      const { id, response } = await created(context)
       const changed = (await context.api.put(`${CONFIGS}/${id}`, { description: 'conform' })).is(200)
       changed.has('config.description', 'conform')
-      changed.has('config.connection_tool_mappings', answer.at('config.connection_tool_mappings'))
+      changed.has('config.connection_tool_mappings', response.at('config.connection_tool_mappings'))
     },
   }),
   ...checksOf('mcp', 'delete_mcp_config', {
@@ -89,32 +89,32 @@ export const MCP_CHECKS: readonly Check[] = [
       same(none.at('connected_accounts.0.connected_account_id') || '', '', 'the account of a new user')
       same((await states(context, id, { identifier })).at('connected_accounts.0.connected_account_id') || '', '', 'it')
       const account = await activeWithoutScope(context)
-      const answer = await states(context, id, { identifier: account.identifier })
-      answer.has('connected_accounts.0.connected_account_id', account.id)
-      answer.has('connected_accounts.0.connected_account_status', 'ACTIVE')
-      same(answer.at('connected_accounts.0.authentication_link') || '', '', 'the link')
+      const response = await states(context, id, { identifier: account.identifier })
+      response.has('connected_accounts.0.connected_account_id', account.id)
+      response.has('connected_accounts.0.connected_account_status', 'ACTIVE')
+      same(response.at('connected_accounts.0.authentication_link') || '', '', 'the link')
     },
     'states-links (convention:G67): with include_auth_link a missing account is made and has a link': async (
       context,
     ) => {
       const { id } = await created(context)
       const identifier = context.resources.identifier()
-      const answer = await states(context, id, { identifier, include_auth_link: true })
-      answer.string('connected_accounts.0.connected_account_id')
-      answer.string('connected_accounts.0.authentication_link')
+      const response = await states(context, id, { identifier, include_auth_link: true })
+      response.string('connected_accounts.0.connected_account_id')
+      response.string('connected_accounts.0.authentication_link')
     },
   }),
   ...checksOf('mcp', 'create_mcp_config_token', {
     'token (convention:G67): a user with an active account has a token for an hour': async (context) => {
       const { id } = await created(context)
       const { identifier } = await activeWithoutScope(context)
-      const answer = (await context.api.post(`${CONFIGS}/${id}/tokens`, { identifier })).is(200)
-      const parts = answer.string('token').split('.')
+      const response = (await context.api.post(`${CONFIGS}/${id}/tokens`, { identifier })).is(200)
+      const parts = response.string('token').split('.')
       same(parts.length, 3, 'the parts of the token')
       const claims = Buffer.from(parts[1] ?? '', 'base64url').toString()
       const { iat, exp } = JSON.parse(claims) as { iat: number; exp: number }
       same(exp - iat, 3600, 'the lifetime in the token')
-      const expires = answer.string('expires_at')
+      const expires = response.string('expires_at')
       must(Math.abs(Date.parse(expires) - exp * 1000) < 2000, 'that expiry', expires)
     },
     'token-inactive (convention:G67): a user without an active account has no token: a 400 with code 9': async (
@@ -145,9 +145,9 @@ export const MCP_CHECKS: readonly Check[] = [
   }),
   ...checksOf('mcp', 'create_mcp_connection_token', {
     'connection-token (convention:G67): a new user of a connection has a token': async (context) => {
-      const answer = await connectionToken(context)
-      answer.is(200).string('token')
-      must(Date.parse(answer.string('expires_at')) > 0, 'a time', answer.at('expires_at'))
+      const response = await connectionToken(context)
+      response.is(200).string('token')
+      must(Date.parse(response.string('expires_at')) > 0, 'a time', response.at('expires_at'))
     },
     'connection-token-missing (convention:G67): an unknown connection is a 404': async (context) => {
       await created(context)
@@ -171,18 +171,21 @@ async function created(context: CheckContext, body: JsonObject = {}) {
   const label = resources.name('config').toLowerCase()
   const name = label.replaceAll(/[^a-z\d_-]/g, '-')
   const connection_tool_mappings = [{ connection_name: (await catalog.main()).name }]
-  const answer = await served(api.post(CONFIGS, { name, connection_tool_mappings, ...body }))
-  const id = answer.is(201).string('config.id')
+  const response = await served(api.post(CONFIGS, { name, connection_tool_mappings, ...body }))
+  const id = response.is(201).string('config.id')
   resources.addAt(`${CONFIGS}/${id}`)
-  return { id, name, answer }
+  return { id, name, response }
 }
 
-function states({ api }: CheckContext, id: string, body: JsonObject): Promise<Answer> {
+function states({ api }: CheckContext, id: string, body: JsonObject): Promise<ServiceResponse> {
   return served(api.post(`${CONFIGS}/${id}/connected_accounts`, body))
 }
 
 /** A token of a new user for the main connector. @throws Skipped */
-async function connectionToken({ api, catalog, resources }: CheckContext, body: JsonObject = {}): Promise<Answer> {
+async function connectionToken(
+  { api, catalog, resources }: CheckContext,
+  body: JsonObject = {},
+): Promise<ServiceResponse> {
   const path = `/mcp/connections/${encodeURIComponent((await catalog.main()).name)}/tokens`
   return served(api.post(path, { identifier: resources.identifier(), ...body }))
 }
@@ -193,6 +196,6 @@ function activeWithoutScope(context: CheckContext) {
 }
 
 /** @throws Skipped when the target serves no calls of MCP */
-async function served(asked: Promise<Answer>): Promise<Answer> {
+async function served(asked: Promise<ServiceResponse>): Promise<ServiceResponse> {
   return (await asked).servedBy('configs of MCP')
 }

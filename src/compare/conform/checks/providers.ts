@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../model/domain/json.ts'
-import { must, same } from '../answer.ts'
+import { must, same } from '../service-response.ts'
 import { type Check, checksOf, statusChecks } from '../check.ts'
 import { storing } from '../catalog.ts'
 import type { CheckContext } from '../context.ts'
@@ -32,8 +32,8 @@ export const PROVIDER_CHECKS: readonly Check[] = [
     },
     'echo (document:4.11): every field comes back as it was sent': async (context) => {
       const fields = sample()
-      const answer = (await context.provider(fields)).is(201)
-      for (const [field, value] of Object.entries(fields)) answer.has(`provider.${field}`, value)
+      const response = (await context.provider(fields)).is(201)
+      for (const [field, value] of Object.entries(fields)) response.has(`provider.${field}`, value)
     },
     'fields (document:2.4): the provider has every field of 2.4': async (context) => {
       const provider = (await context.provider()).is(201).object('provider')
@@ -85,19 +85,19 @@ export const PROVIDER_CHECKS: readonly Check[] = [
   ...checksOf('providers', 'update_custom_provider', {
     'update (document:4.12): only provided fields change': async (context) => {
       const created = (await context.provider(sample())).is(201)
-      const answer = await update(context, created.string('provider.identifier'), { description: 'changed' })
-      answer.is(200).has('provider', { ...created.object('provider'), description: 'changed' })
+      const response = await update(context, created.string('provider.identifier'), { description: 'changed' })
+      response.is(200).has('provider', { ...created.object('provider'), description: 'changed' })
     },
     'update-metadata (choice:G39): metadata is replaced as a whole': async (context) => {
       const identifier = await made(context, { metadata: { one: '1', two: '2' } })
-      const answer = await update(context, identifier, { metadata: { two: '3' } })
-      answer.is(200).has('provider.metadata', { two: '3' })
+      const response = await update(context, identifier, { metadata: { two: '3' } })
+      response.is(200).has('provider.metadata', { two: '3' })
     },
     'update-null (convention:G58): null for a field leaves it as it is': async (context) => {
       const created = (await context.provider(sample())).is(201)
       const nothing = { description: null, icon_src: null, metadata: null, proxy_url: null }
-      const answer = await update(context, created.string('provider.identifier'), nothing)
-      answer.is(200).has('provider', created.object('provider'))
+      const response = await update(context, created.string('provider.identifier'), nothing)
+      response.is(200).has('provider', created.object('provider'))
     },
     'update-proxy-empty (choice:G39): an empty proxy_url clears it': async (context) => {
       const identifier = await made(context, sample())
@@ -105,8 +105,8 @@ export const PROVIDER_CHECKS: readonly Check[] = [
     },
     'update-identifier (document:4.12): the identifier stays when the display name changes': async (context) => {
       const identifier = await made(context)
-      const answer = await update(context, identifier, { display_name: context.resources.name('renamed') })
-      answer.is(200).has('provider.identifier', identifier)
+      const response = await update(context, identifier, { display_name: context.resources.name('renamed') })
+      response.is(200).has('provider.identifier', identifier)
     },
     'update-proxy (document:4.12): a proxy_url without https:// is a 400 and changes nothing': async (context) => {
       const identifier = await made(context)
@@ -118,9 +118,9 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       const api_key = context.resources.name('key')
       const { id } = await context.account({ connector, ...storing({ static_auth: { details: { api_key } } }) })
       ;(await update(context, connector, { auth_patterns: [{ type: 'OAUTH' }] })).is(200)
-      const answer = await context.auth(id)
-      answer.has('connected_account.authorization_type', 'OAUTH').has('connected_account.status', 'PENDING_AUTH')
-      must(!answer.text.includes(api_key), 'no credentials of the old type', answer.text)
+      const response = await context.auth(id)
+      response.has('connected_account.authorization_type', 'OAUTH').has('connected_account.status', 'PENDING_AUTH')
+      must(!response.text.includes(api_key), 'no credentials of the old type', response.text)
     },
     'update-unknown (document:4.12): an unknown identifier is a 404': async (context) =>
       (await update(context, 'nobody-has-this', { description: 'x' })).is(404),

@@ -1,5 +1,5 @@
 import { PROXY_REQUEST } from '../../../model/contract/shapes.ts'
-import { type Answer, same, Skipped } from '../answer.ts'
+import { type ServiceResponse, same, Skipped } from '../service-response.ts'
 import { checksOf } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
 
@@ -20,8 +20,8 @@ export const PROXY_CHECKS = checksOf('proxy', PROXY_REQUEST, {
   'unknown-account (convention:Discovery): an unknown account is a 404': async (context) => {
     await probe(context)
     const { name } = await context.catalog.main()
-    const answer = await ask(context, { connection_name: name, identifier: context.resources.identifier() })
-    answer.is(404).string('message')
+    const response = await ask(context, { connection_name: name, identifier: context.resources.identifier() })
+    response.is(404).string('message')
   },
   'inactive (convention:Discovery): an account that is PENDING_AUTH is a 400 with code 9': async (context) => {
     await probe(context)
@@ -32,8 +32,8 @@ export const PROXY_CHECKS = checksOf('proxy', PROXY_REQUEST, {
   ) => {
     const account = await reachable(context)
     for (const headers of [{ connected_account_id: account.id }, headersOf(account)]) {
-      const answer = await ask(context, headers, 'PATCH')
-      answer.is(404).has('error', 'no_responder').has('path', PATH).has('method', 'PATCH')
+      const response = await ask(context, headers, 'PATCH')
+      response.is(404).has('error', 'no_responder').has('path', PATH).has('method', 'PATCH')
     }
   },
   'last-used (convention:Discovery): a request through the proxy sets last_used_at': async (context) => {
@@ -51,26 +51,31 @@ export const PROXY_CHECKS = checksOf('proxy', PROXY_REQUEST, {
     ;(await ask(isolated, headersOf(account), 'POST', { a: { b: [1] } })).is(404)
   },
   "status (convention:Discovery): the third party's status is passed on": async (context) => {
-    const { answer, account, isolated } = await answering(context, 422)
-    answer.is(422).lacks('details')
+    const { response, account, isolated } = await proxiedResponse(context, 422)
+    response.is(422).lacks('details')
     same((await isolated.details(account.id)).at('connected_account.status'), 'ACTIVE', 'the status of the account')
   },
   'refused (convention:Discovery): a 401 that a new token does not fix makes the account EXPIRED': async (context) => {
-    const { answer, account, isolated } = await answering(context, 401)
-    answer.is(401)
+    const { response, account, isolated } = await proxiedResponse(context, 401)
+    response.is(401)
     same((await isolated.details(account.id)).at('connected_account.status'), 'EXPIRED', 'the status of the account')
   },
 })
 
-function ask({ api }: CheckContext, headers: Record<string, string>, method = 'GET', json?: object): Promise<Answer> {
+function ask(
+  { api }: CheckContext,
+  headers: Record<string, string>,
+  method = 'GET',
+  json?: object,
+): Promise<ServiceResponse> {
   return api.request(method, `/proxy${PATH}?a=b`, json && JSON.stringify(json), headers)
 }
 
 /** A request that names no account. @throws Skipped when the target serves no proxy */
-async function probe(context: CheckContext): Promise<Answer> {
-  const answer = await ask(context, {})
-  if (answer.status === 404) throw new Skipped('the target serves no proxy')
-  return answer
+async function probe(context: CheckContext): Promise<ServiceResponse> {
+  const response = await ask(context, {})
+  if (response.status === 404) throw new Skipped('the target serves no proxy')
+  return response
 }
 
 function headersOf({ connector, identifier, organization_id }: CreatedAccount): Record<string, string> {
@@ -85,10 +90,10 @@ async function reachable(context: CheckContext): Promise<CreatedAccount> {
 }
 
 /** What the proxy answers where the third party always answers a status, in an environment of its own. */
-async function answering(context: CheckContext, status: number) {
+async function proxiedResponse(context: CheckContext, status: number) {
   const isolated = await context.ownEnvironment()
   await probe(isolated)
   const account = await isolated.active()
   await isolated.environment.thirdPartyAnswers(status)
-  return { answer: await ask(isolated, headersOf(account)), account, isolated }
+  return { response: await ask(isolated, headersOf(account)), account, isolated }
 }

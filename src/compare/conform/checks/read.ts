@@ -1,4 +1,4 @@
-import { must, same } from '../answer.ts'
+import { must, same } from '../service-response.ts'
 import { type Check, type CheckBasis, type CheckName, type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
 import { credentialsOf, storing } from '../catalog.ts'
@@ -11,8 +11,8 @@ export const READ_CHECKS: readonly Check[] = [
   ...checksOf('details', 'get_connected_account_details', {
     'found (document:4.5): get-details answers the account by id': async (context) => {
       const account = await context.activeAccount()
-      const answer = await context.details(account.id)
-      answer.has('connected_account.id', account.id).has('connected_account.identifier', account.identifier)
+      const response = await context.details(account.id)
+      response.has('connected_account.id', account.id).has('connected_account.identifier', account.identifier)
     },
     'no-credentials (document:4.5): get-details shows no stored credential': async (context) => {
       const { id } = await context.activeAccount()
@@ -23,15 +23,15 @@ export const READ_CHECKS: readonly Check[] = [
     },
     'no-static-credentials (document:4.5): get-details shows no API key': async (context) => {
       const account = await staticAccount(context)
-      const answer = await context.details(account.id)
-      must(!answer.text.includes(SECRET), 'get-details without the stored key', answer.text)
+      const response = await context.details(account.id)
+      must(!response.text.includes(SECRET), 'get-details without the stored key', response.text)
     },
     'what-is-no-credential (choice:G22): get-details shows scopes and domain': async (context) => {
       const { kind } = await context.catalog.main()
-      const answer = await context.details((await context.activeAccount()).id)
+      const response = await context.details((await context.activeAccount()).id)
       if (kind === 'oauth_token')
-        answer.has(`${DETAILS}.oauth_token`, { scopes: ['conform.read'], domain: 'conform.example' })
-      else answer.object(DETAILS)
+        response.has(`${DETAILS}.oauth_token`, { scopes: ['conform.read'], domain: 'conform.example' })
+      else response.object(DETAILS)
     },
     'api-config (document:2.1): get-details shows api_config': async (context) => {
       const account = await context.account({ connected_account: { api_config: { region: 'eu' } } })
@@ -49,9 +49,9 @@ export const READ_CHECKS: readonly Check[] = [
     },
     'trusted-idp (document:2.2): the secrets of a TRUSTED_IDP account are never returned': async (context) => {
       const account = await context.accountAt('TRUSTED_IDP', storing(credentialsOf('trusted_idp')))
-      const answer = await context.auth(account.id)
-      answer.object(`${DETAILS}.trusted_idp`)
-      answer.lacks(`${DETAILS}.trusted_idp.secret_access_key`).lacks(`${DETAILS}.trusted_idp.session_token`)
+      const response = await context.auth(account.id)
+      response.object(`${DETAILS}.trusted_idp`)
+      response.lacks(`${DETAILS}.trusted_idp.secret_access_key`).lacks(`${DETAILS}.trusted_idp.session_token`)
     },
     'delegated-subject (choice:G23): a WORKSPACE_DWD account has the identifier as its subject when none is sent':
       async (context) => {

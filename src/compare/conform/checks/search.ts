@@ -1,4 +1,4 @@
-import { type Answer, everyPage, must, same } from '../answer.ts'
+import { type ServiceResponse, everyPage, must, same } from '../service-response.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { QueryParameters } from '../target.ts'
@@ -21,19 +21,19 @@ export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
   'by-connector (document:4.9): search finds accounts by their connector': async (context) => {
     await sevenAccounts(context)
     const { name } = await context.catalog.main()
-    const answer = await found(context, { query: name, page_size: 30 })
-    must(idsOf(answer).length > 0, `accounts of ${name}`, 'none')
+    const response = await found(context, { query: name, page_size: 30 })
+    must(idsOf(response).length > 0, `accounts of ${name}`, 'none')
   },
   'nothing (document:4.9): a text that nothing matches finds nothing': async (context) => {
-    const answer = await found(context, { query: `${context.resources.prefix}-nobody-has-this` })
-    same(idsOf(answer), [], 'the ids found')
-    answer.has('total_size', 0).has('next_page_token', '').has('prev_page_token', '')
+    const response = await found(context, { query: `${context.resources.prefix}-nobody-has-this` })
+    same(idsOf(response), [], 'the ids found')
+    response.has('total_size', 0).has('next_page_token', '').has('prev_page_token', '')
   },
   'shape (document:4.9): search answers the shape of list, without credentials': async (context) => {
     const { identifiers } = await sevenAccounts(context)
-    const answer = await found(context, { query: identifiers[1] })
-    answer.has('total_size', 1).has('next_page_token', '').has('prev_page_token', '')
-    answer.lacks('connected_accounts.0.api_config').lacks('connected_accounts.0.authorization_details')
+    const response = await found(context, { query: identifiers[1] })
+    response.has('total_size', 1).has('next_page_token', '').has('prev_page_token', '')
+    response.lacks('connected_accounts.0.api_config').lacks('connected_accounts.0.authorization_details')
   },
   'pages (document:4.9): page tokens lead through every match once': async (context) => {
     const { ids, identifiers } = await sevenAccounts(context)
@@ -68,6 +68,6 @@ export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
   },
 })
 
-async function found({ api }: CheckContext, query: QueryParameters): Promise<Answer> {
+async function found({ api }: CheckContext, query: QueryParameters): Promise<ServiceResponse> {
   return (await api.get(PATH, query)).is(200)
 }

@@ -1,5 +1,5 @@
 import type { Operation } from '../../../model/contract/shapes.ts'
-import { must } from '../answer.ts'
+import { must } from '../service-response.ts'
 import { type Check, type CheckName, type CheckRun, checksOf } from '../check.ts'
 import { type CheckContext, type CreatedAccount, type OwnContext, VERIFY_URL } from '../context.ts'
 import { credentialsOf, storing } from '../catalog.ts'
@@ -21,15 +21,15 @@ export const TIME_CHECKS: readonly Check[] = [
   ...timeChecks('create_magic_link', {
     'link (document:2.3): an expired link answers 410': async (isolated) => {
       const { id } = await isolated.account()
-      const answer = (await isolated.link({ id, user_verify_url: VERIFY_URL })).is(200)
+      const response = (await isolated.link({ id, user_verify_url: VERIFY_URL })).is(200)
       await isolated.environment.advance('16m')
-      ;(await isolated.api.target.send({ method: 'GET', path: answer.string('link') })).is(410)
+      ;(await isolated.api.target.send({ method: 'GET', path: response.string('link') })).is(410)
     },
     'link-before (document:2.3): a link works until its expiry': async (isolated) => {
       const { id } = await isolated.account()
-      const answer = (await isolated.link({ id, user_verify_url: VERIFY_URL })).is(200)
+      const response = (await isolated.link({ id, user_verify_url: VERIFY_URL })).is(200)
       await isolated.environment.advance('14m')
-      await isolated.control().decide(answer.string('link'), 'approve')
+      await isolated.control().decide(response.string('link'), 'approve')
     },
     'expired-link (convention:States): a link for an EXPIRED account makes it PENDING_AUTH': async (isolated) => {
       const id = await expired(isolated)
@@ -76,8 +76,8 @@ export const TIME_CHECKS: readonly Check[] = [
       const { id, created } = await isolated.active()
       await isolated.environment.advance('1m')
       await isolated.environment.accountEvent(id, 'expire')
-      const answer = (await isolated.details(id)).has('connected_account.status', 'EXPIRED')
-      answer.has('connected_account.updated_at', created.string('connected_account.updated_at'))
+      const response = (await isolated.details(id)).has('connected_account.status', 'EXPIRED')
+      response.has('connected_account.updated_at', created.string('connected_account.updated_at'))
     },
   }),
   ...timeChecks('execute_tool', {
@@ -138,8 +138,8 @@ export const TIME_CHECKS: readonly Check[] = [
     'update-reactivates (choice:States): live credentials make an EXPIRED account ACTIVE': async (isolated) => {
       const id = await expired(isolated)
       const connected_account = { authorization_details: credentialsOf('oauth_token', 'new') }
-      const answer = await isolated.api.put('/connected_accounts', { id, connected_account })
-      answer.is(200).has('connected_account.status', 'ACTIVE')
+      const response = await isolated.api.put('/connected_accounts', { id, connected_account })
+      response.is(200).has('connected_account.status', 'ACTIVE')
     },
   }),
   ...timeChecks(null, {

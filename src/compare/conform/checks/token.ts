@@ -1,4 +1,4 @@
-import { must, Skipped } from '../answer.ts'
+import { must, Skipped } from '../service-response.ts'
 import { type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import { type Api, type ClientCredentials, FORM, type QueryParameters } from '../target.ts'
@@ -79,10 +79,10 @@ export const TOKEN_CHECKS = checksOf('token', 'create_token', {
     ;(await api.requestToken({}, { ...FORM, Authorization: `Bearer ${old}` })).is(200).string('access_token')
   },
   'metadata (convention:G14): the metadata of RFC 8414 names the token endpoint': async ({ api }) => {
-    const answer = await api.target.send({ method: 'GET', path: '/.well-known/oauth-authorization-server' })
-    if (answer.status === 404) throw new Skipped('the target serves no metadata')
-    const issuer = answer.is(200).string('issuer')
-    answer.has('token_endpoint', `${issuer}/oauth/token`).has('grant_types_supported', ['client_credentials'])
+    const response = await api.target.send({ method: 'GET', path: '/.well-known/oauth-authorization-server' })
+    if (response.status === 404) throw new Skipped('the target serves no metadata')
+    const issuer = response.is(200).string('issuer')
+    response.has('token_endpoint', `${issuer}/oauth/token`).has('grant_types_supported', ['client_credentials'])
   },
   'description (convention:G14): a token error says what is wrong in error_description': async ({ api }) =>
     (await api.requestToken({ grant_type: undefined })).is(400).string('error_description'),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../model/domain/json.ts'
-import { must, same } from '../answer.ts'
+import { must, same } from '../service-response.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
 import { credentialsOf, storing } from '../catalog.ts'
@@ -14,8 +14,8 @@ const answers = statusChecks(({ api }, locator: JsonObject) => api.put(PATH, { .
 export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
   'by-id (document:4.2): update answers 200 with the account': async (context) => {
     const account = await context.account()
-    const answer = await update(context, account, { api_config: { a: 1 } })
-    answer.has('connected_account.id', account.id).has(CONFIG, { a: 1 })
+    const response = await update(context, account, { api_config: { a: 1 } })
+    response.has('connected_account.id', account.id).has(CONFIG, { a: 1 })
   },
   'by-name (document:4.2): update finds the account by organization, connector and identifier': async (context) => {
     const { id, organization_id, connector, identifier } = await context.account()
@@ -33,28 +33,28 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
   'config-null (choice:G27): null removes a key of api_config': merging({ b: null }, { a: 1, nested: { x: 1 } }),
   'stored (document:4.2): what update answers is what get-details answers then': async (context) => {
     const account = await configured(context)
-    const answer = await update(context, account, { api_config: { b: 3 } })
+    const response = await update(context, account, { api_config: { b: 3 } })
     const details = await context.details(account.id)
-    same(details.at(CONFIG), answer.at(CONFIG), 'the stored api_config')
+    same(details.at(CONFIG), response.at(CONFIG), 'the stored api_config')
   },
   'credentials-merge (document:2.2): only the included fields of the credentials change': async (context) => {
     const credentials = credentialsOf('oauth_token', context.resources.name())
     const account = await context.accountAt('OAUTH', storing(credentials))
     const oauth_token = { access_token: 'at-changed' }
-    const answer = await update(context, account, { authorization_details: { oauth_token } })
+    const response = await update(context, account, { authorization_details: { oauth_token } })
     const before = account.created.object(`${DETAILS}.oauth_token`)
-    answer.has(`${DETAILS}.oauth_token`, { ...before, ...oauth_token })
+    response.has(`${DETAILS}.oauth_token`, { ...before, ...oauth_token })
   },
   'credentials-kept (document:2.2): an update of api_config leaves the credentials as they are': async (context) => {
     const account = await context.active()
-    const answer = await update(context, account, { api_config: { a: 1 } })
-    answer.has(DETAILS, account.created.at(DETAILS)).has('connected_account.status', 'ACTIVE')
+    const response = await update(context, account, { api_config: { a: 1 } })
+    response.has(DETAILS, account.created.at(DETAILS)).has('connected_account.status', 'ACTIVE')
   },
   'activates (choice:G27): live credentials make a PENDING_AUTH account ACTIVE': async (context) => {
     const { kind } = await context.catalog.main()
     const account = await context.account()
-    const answer = await update(context, account, { authorization_details: credentialsOf(kind) })
-    answer.has('connected_account.status', 'ACTIVE')
+    const response = await update(context, account, { authorization_details: credentialsOf(kind) })
+    response.has('connected_account.status', 'ACTIVE')
   },
   'config-does-not-activate (choice:G27): an update without credentials leaves PENDING_AUTH': async (context) => {
     const account = await context.account()
@@ -65,8 +65,8 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
     const before = account.created.string('connected_account.updated_at')
     // The service's clock may be coarse: asked until it has moved.
     for (let turn = 0; turn < 50; turn += 1) {
-      const answer = await update(context, account, { api_config: { turn } })
-      if (answer.string('connected_account.updated_at') > before) return
+      const response = await update(context, account, { api_config: { turn } })
+      if (response.string('connected_account.updated_at') > before) return
     }
     must(false, 'updated_at after that of create', before)
   },
@@ -79,9 +79,9 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
   },
   'identity-stays (document:4.2): id, connector and identifier stay': async (context) => {
     const account = await context.account()
-    const answer = await update(context, account, { api_config: { a: 1 } })
+    const response = await update(context, account, { api_config: { a: 1 } })
     for (const field of ['id', 'connection_id', 'connector', 'provider', 'identifier', 'authorization_type'])
-      answer.has(`connected_account.${field}`, account.created.at(`connected_account.${field}`))
+      response.has(`connected_account.${field}`, account.created.at(`connected_account.${field}`))
   },
   'unknown-id (document:4.2): an unknown id is a 404': answers(404, { id: 'ca_nobody_has_this' }),
   'no-locator (document:4.2): no locator is a 400': answers(400, {}),
@@ -105,8 +105,8 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
   'output-only (convention:G9): output-only fields are ignored': async (context) => {
     const account = await context.accountAt('WORKSPACE_DWD')
     const workspace_dwd = { access_token: 'set-by-the-caller' }
-    const answer = await update(context, account, { authorization_details: { workspace_dwd } })
-    must(!answer.text.includes('set-by-the-caller'), 'an access token of the service', answer.text)
+    const response = await update(context, account, { authorization_details: { workspace_dwd } })
+    must(!response.text.includes('set-by-the-caller'), 'an access token of the service', response.text)
   },
 })
 

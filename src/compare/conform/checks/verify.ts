@@ -1,5 +1,5 @@
 import { parseUrl } from '../../../model/domain/parse-url.ts'
-import { must, same } from '../answer.ts'
+import { must, same } from '../service-response.ts'
 import { checksOf } from '../check.ts'
 
 const TOKEN = 'connected_account.authorization_details.oauth_token.access_token'
@@ -7,8 +7,8 @@ const TOKEN = 'connected_account.authorization_details.oauth_token.access_token'
 export const VERIFY_CHECKS = checksOf('verify', 'verify_user', {
   'redirect-url (document:4.7): verify answers a redirect URL': async (context) => {
     const { account, request } = await context.approved()
-    const answer = (await context.verify(request, account.identifier)).is(200)
-    const url = answer.string('post_user_verify_redirect_url')
+    const response = (await context.verify(request, account.identifier)).is(200)
+    const url = response.string('post_user_verify_redirect_url')
     must(parseUrl(url) !== undefined, 'a URL', url)
   },
   'active (document:3.1): verify makes the account ACTIVE': async (context) => {
@@ -56,8 +56,8 @@ export const VERIFY_CHECKS = checksOf('verify', 'verify_user', {
   },
   'mismatch-secret (document:4.7): the 403 does not contain the stored identifier': async (context) => {
     const { account, request } = await context.approved()
-    const answer = await context.verify(request, 'somebody@else.example')
-    must(!answer.is(403).text.includes(account.identifier), 'a 403 without the stored identifier', answer.text)
+    const response = await context.verify(request, 'somebody@else.example')
+    must(!response.is(403).text.includes(account.identifier), 'a 403 without the stored identifier', response.text)
   },
   'superseded (choice:States): a newer consent supersedes an older request': async (context) => {
     const { account, request: older } = await context.approved()
@@ -76,7 +76,7 @@ export const VERIFY_CHECKS = checksOf('verify', 'verify_user', {
   'malformed-before-unknown (convention:G17): what is malformed is a 400 before what is unknown is a 404': async (
     context,
   ) => {
-    const answer = await context.verify('bm9ib2R5', '')
-    same(answer.status, 400, 'the status for an unknown request with an empty identifier')
+    const response = await context.verify('bm9ib2R5', '')
+    same(response.status, 400, 'the status for an unknown request with an empty identifier')
   },
 })

@@ -47,7 +47,7 @@ const HANDLERS: ControlHandlers = {
 }
 
 /** The query and the body are checked, and the handler runs. */
-export async function controlAnswer(
+export async function controlResponse(
   services: AppServices,
   route: ControlRoute,
   path: JsonObject,

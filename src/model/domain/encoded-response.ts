@@ -1,5 +1,5 @@
 /** An answer as it is sent. */
-export interface EncodedAnswer {
+export interface EncodedResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: string | Buffer

@@ -3,11 +3,15 @@ import type { ServerResponse } from 'node:http'
 import type { ContractUseRecord } from '../../model/contract/contract-use.ts'
 import type { Operation } from '../../model/contract/shapes.ts'
 import { BoundedCache } from '../../model/domain/bounded-cache.ts'
-import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import { type ErrorContent, ServiceError, TokenError } from '../../model/domain/errors.ts'
 import type { Reply } from '../../service/operations/operation.ts'
 
-export function wireAnswer({ status, body, headers }: Reply, requestId: string, cached?: CachedBody): EncodedAnswer {
+export function wireResponse(
+  { status, body, headers }: Reply,
+  requestId: string,
+  cached?: CachedBody,
+): EncodedResponse {
   const text = cached?.text ?? (body === undefined ? '' : jsonText(body))
   const length = cached?.length ?? String(Buffer.byteLength(text))
   const ownHeaders: Record<string, string> =
@@ -17,23 +21,23 @@ export function wireAnswer({ status, body, headers }: Reply, requestId: string, 
   return { status, headers: headers ? { ...ownHeaders, ...headers } : ownHeaders, body: text }
 }
 
-/** Like {@link wireAnswer}, with a text that is no JSON. */
-export function textAnswer({ status, headers }: Reply, text: string, requestId: string): EncodedAnswer {
+/** Like {@link wireResponse}, with a text that is no JSON. */
+export function textResponse({ status, headers }: Reply, text: string, requestId: string): EncodedResponse {
   const length = String(Buffer.byteLength(text))
   const ownHeaders = { 'X-Request-Id': requestId, 'Content-Type': 'text/plain', 'Content-Length': length }
   return { status, headers: { ...ownHeaders, ...headers }, body: text }
 }
 
-/** Like {@link wireAnswer}, for what a responder of an extension answered. */
-export function extendedAnswer(
+/** Like {@link wireResponse}, for what a responder of an extension answered. */
+export function extendedResponse(
   { status, headers, body }: Reply & { readonly body: string | Buffer },
   requestId: string,
-): EncodedAnswer {
+): EncodedResponse {
   const length = String(Buffer.byteLength(body))
   return { status, headers: { ...headers, 'X-Request-Id': requestId, 'Content-Length': length }, body }
 }
 
-export function sendAnswer(response: ServerResponse, { status, headers, body }: EncodedAnswer): void {
+export function sendResponse(response: ServerResponse, { status, headers, body }: EncodedResponse): void {
   if (response.headersSent || response.destroyed) return
   response.writeHead(status, headers)
   // Node writes headers in the encoding of a text that follows them. One with as many octets as characters is ASCII.

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own, pointerParts } from
 import { ownValue } from '../../model/domain/value-match.ts'
 
 /** A part of an answer as `spec/openapi.yaml` declares it. */
-export interface AnswerNode {
+export interface ResponseNode {
   readonly schema: JsonObject
   /** Where it comes from that this part is there at all. */
   readonly presence: string
@@ -13,14 +13,14 @@ export interface AnswerNode {
   readonly valueBasis: string
 }
 
-export interface AnswerSchema {
+export interface ResponseSchema {
   readonly basis: string
-  readonly body: AnswerNode | undefined
-  readonly headers: readonly { readonly name: string; readonly node: AnswerNode }[]
+  readonly body: ResponseNode | undefined
+  readonly headers: readonly { readonly name: string; readonly node: ResponseNode }[]
 }
 
 /** The answers of the contract, with the basis of each part. */
-export class AnswerSchemas {
+export class ResponseSchemas {
   readonly #document: JsonObject
 
   constructor(document: object) {
@@ -28,7 +28,7 @@ export class AnswerSchemas {
   }
 
   /** The answer that an operation declares for a status; one of no operation has the body of errors. */
-  of(operation: string | undefined, status: number): AnswerSchema {
+  of(operation: string | undefined, status: number): ResponseSchema {
     // Errors of paths that no operation has are those of any operation.
     const described = this.#described(operation ?? (status >= 400 ? 'list_connections' : ''))
     const response = this.#at(described, 'responses', String(status))
@@ -48,7 +48,7 @@ export class AnswerSchemas {
   }
 
   /** A member of an object; undefined where the contract leaves open what the object holds. */
-  member(node: AnswerNode, name: string): AnswerNode | undefined {
+  member(node: ResponseNode, name: string): ResponseNode | undefined {
     const properties = this.#at(node.schema, 'properties')
     if (Object.hasOwn(properties, name)) return this.#node(properties[name], node.basis)
     const open = own(node.schema, 'additionalProperties')
@@ -57,12 +57,12 @@ export class AnswerSchemas {
     return branches.map((each) => this.member(this.#node(each, node.basis), name)).find((node) => node !== undefined)
   }
 
-  item(node: AnswerNode): AnswerNode | undefined {
+  item(node: ResponseNode): ResponseNode | undefined {
     const items = own(node.schema, 'items')
     return items === undefined ? undefined : this.#node(items, node.basis)
   }
 
-  #node(raw: JsonValue | undefined, around: string): AnswerNode {
+  #node(raw: JsonValue | undefined, around: string): ResponseNode {
     const schemaObject = isJsonObject(raw) ? raw : {}
     const schema = resolved(this.#document, schemaObject)
     const presence = basisText(schemaObject['x-basis']) ?? around

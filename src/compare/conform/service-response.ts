@@ -26,7 +26,7 @@ export class Skipped extends Error {
 }
 
 /** What the target answered to one request, with the assertions that checks are made of. */
-export class Answer {
+export class ServiceResponse {
   #json: JsonValue | undefined
 
   constructor(
@@ -66,21 +66,21 @@ export class Answer {
   string(path: string): string {
     const value = this.at(path)
     if (typeof value === 'string' && value !== '') return value
-    throw new Broken(`${this.asked} to answer a text in ${path}`, answerText(value))
+    throw new Broken(`${this.asked} to answer a text in ${path}`, responseText(value))
   }
 
   /** @throws Broken */
   list(path: string): JsonValue[] {
     const value = this.at(path)
     if (Array.isArray(value)) return value
-    throw new Broken(`${this.asked} to answer an array in ${path}`, answerText(value))
+    throw new Broken(`${this.asked} to answer an array in ${path}`, responseText(value))
   }
 
   /** @throws Broken */
   objects(path: string): JsonObject[] {
     return this.list(path).map((item) => {
       if (isJsonObject(item)) return item
-      throw new Broken(`${this.asked} to answer objects in ${path}`, answerText(item))
+      throw new Broken(`${this.asked} to answer objects in ${path}`, responseText(item))
     })
   }
 
@@ -88,7 +88,7 @@ export class Answer {
   object(path: string): JsonObject {
     const value = this.at(path)
     if (isJsonObject(value)) return value
-    throw new Broken(`${this.asked} to answer an object in ${path}`, answerText(value))
+    throw new Broken(`${this.asked} to answer an object in ${path}`, responseText(value))
   }
 
   /** @throws Broken unless the value at `path` equals `expected` */
@@ -107,19 +107,19 @@ export class Answer {
     const value = this.headers[name.toLowerCase()]
     const text = Array.isArray(value) ? value.join(', ') : value
     if (text !== undefined && pattern.test(text)) return this
-    throw new Broken(`${this.asked} to answer the header ${name} like ${pattern.source}`, answerText(text))
+    throw new Broken(`${this.asked} to answer the header ${name} like ${pattern.source}`, responseText(text))
   }
 }
 
 /** @throws Broken unless both are equal */
 export function same(actual: unknown, expected: unknown, what: string): void {
   if (isDeepStrictEqual(comparableValue(actual), comparableValue(expected))) return
-  throw new Broken(`${what} to be ${answerText(expected)}`, answerText(actual))
+  throw new Broken(`${what} to be ${responseText(expected)}`, responseText(actual))
 }
 
 /** @throws Broken unless `holds` */
 export function must(holds: boolean, expected: string, actual: unknown): void {
-  if (!holds) throw new Broken(expected, answerText(actual))
+  if (!holds) throw new Broken(expected, responseText(actual))
 }
 
 /** @throws Broken unless both have the same members, in any order */
@@ -128,15 +128,17 @@ export function sameMembers(actual: readonly string[], expected: readonly string
 }
 
 /** Every page of a list, first to last, by its page tokens. @throws Broken for a list without an end */
-export async function everyPage(ask: (page_token: string | undefined) => Promise<Answer>): Promise<Answer[]> {
-  const pages: Answer[] = []
+export async function everyPage(
+  ask: (page_token: string | undefined) => Promise<ServiceResponse>,
+): Promise<ServiceResponse[]> {
+  const pages: ServiceResponse[] = []
   let token: string | undefined
   let next: string | undefined
   do {
     token = next
-    const answer = await ask(token)
-    pages.push(answer)
-    next = textOf(answer.at('next_page_token')) || undefined
+    const response = await ask(token)
+    pages.push(response)
+    next = textOf(response.at('next_page_token')) || undefined
   } while (next !== undefined && next !== token && pages.length < 1000)
   must(next === undefined, 'a last page', `${pages.length} pages and no end`)
   return pages
@@ -147,7 +149,7 @@ function comparableValue(value: unknown): unknown {
   return value === undefined ? undefined : parseJson(jsonText(value))
 }
 
-function answerText(value: unknown): string {
+function responseText(value: unknown): string {
   return value === undefined ? 'nothing' : excerpt(jsonText(value))
 }
 
