@@ -35,7 +35,7 @@ import { ClientIdTakenError, EnvironmentRegistry } from '../state/environment-re
 import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
 import { startThirdParties } from '../service/third-party/client.ts'
 import type { Term, TermParts } from '../servers/replicas/replica.ts'
-import { ContractRecords, recordEntry } from '../journal/verdict/contract-record.ts'
+import { ContractRecords, countEntry } from '../journal/verdict/contract-record.ts'
 import { VERSION } from '../model/version.ts'
 import { Webhooks } from '../service/webhooks/webhooks.ts'
 import { documentChecks } from './document-checks.ts'
@@ -189,7 +189,7 @@ async function createServices(
     defaultEnvironment,
   })
   const records = new ContractRecords((name) => registry.environment(name))
-  journals.observe(recordEntry.bind(undefined, records))
+  journals.observe(countEntry.bind(undefined, records))
   if (options.observeEntry) journals.observe(options.observeEntry)
   const entries = new RequestEntries({
     journals,

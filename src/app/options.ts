@@ -1,7 +1,7 @@
 import type { Instant } from '../model/domain/instant.ts'
 import type { Log } from '../servers/http/log.ts'
 import type { ServerLimits } from '../servers/http/server.ts'
-import type { RecordedEntry } from '../journal/request-journal/entry.ts'
+import type { StoredEntry } from '../journal/request-journal/entry.ts'
 import type { TestLabel } from '../model/domain/test-label.ts'
 import type { OperationTable } from '../service/operations/table.ts'
 import type { TimeSource } from '../state/model/time-and-ids.ts'
@@ -61,9 +61,9 @@ export interface AppOptions extends SharedOptions {
   /** Says what takes long at the start. */
   progress?: ((line: string) => void) | undefined
   /** Sees every entry of the request journals. */
-  observeEntry?: ((entry: RecordedEntry) => void) | undefined
+  observeEntry?: ((entry: StoredEntry) => void) | undefined
   /** Sees every call of the control API once it is over. It is in no journal. */
-  observeControl?: ((entry: RecordedEntry) => void) | undefined
+  observeControl?: ((entry: StoredEntry) => void) | undefined
   /** Stops the process, for `POST /_mock/shutdown` among others; a server that its own program stops has none. */
   shutdown?: ((exitCode?: number) => void) | undefined
   time?: TimeSource | undefined

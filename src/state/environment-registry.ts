@@ -6,7 +6,7 @@ import { type DiskOptions, type DiskStore, openDisk, type Stored } from './disk-
 import { Environment, type EventSender, type ReadGuard } from './environment.ts'
 import { RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
-import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
+import { byName, type EnvironmentBasics, type StateContent } from './model/state-image.ts'
 import type { Index, Row } from './model/table.ts'
 import { SeedConflictError } from './seeding.ts'
 import { lockState } from './state-file/state-lock.ts'
@@ -125,10 +125,10 @@ export class EnvironmentRegistry {
    * Makes an environment with all that `fill` puts into it, in one commit.
    * @throws RangeError for a name that is taken or of another form, ClientIdTakenError for a client of another environment
    */
-  create(name: string, record: EnvironmentRecord, fill: (environment: Environment) => void): Environment {
+  create(name: string, basics: EnvironmentBasics, fill: (environment: Environment) => void): Environment {
     if (!ENVIRONMENT_NAME.test(name)) throw new RangeError(`an environment has ${ENVIRONMENT_NAME_RULE}`)
     if (this.#environments.has(name)) throw new RangeError(`there is an environment ${name} already`)
-    const environment = this.#make(name, record)
+    const environment = this.#make(name, basics)
     this.#environments.set(name, environment)
     const undo = (): void => {
       this.#environments.delete(name)
@@ -228,10 +228,10 @@ export class EnvironmentRegistry {
     }
   }
 
-  #make(name: string, record: EnvironmentRecord): Environment {
+  #make(name: string, basics: EnvironmentBasics): Environment {
     return new Environment({
       name,
-      record,
+      basics,
       time: this.#time,
       log: this.#log,
       events: this.#events,

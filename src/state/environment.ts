@@ -11,7 +11,7 @@ import type { TestLabel } from '../model/domain/test-label.ts'
 import { Vocabulary, type VocabularyWords } from '../model/domain/vocabulary.ts'
 import { EnvironmentClock, RandomIds, SeededIds, type TimeSource } from './model/time-and-ids.ts'
 import { type Cause, type EnvironmentRow, type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
-import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
+import type { EnvironmentImage, EnvironmentBasics, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
 import { removed, StorageError } from './wal/state-errors.ts'
 import type { EnvironmentChange, WalChange } from './wal/log-lines.ts'
@@ -35,7 +35,7 @@ export interface EventSender {
 
 export interface EnvironmentServices {
   readonly name: string
-  readonly record: EnvironmentRecord
+  readonly basics: EnvironmentBasics
   readonly time?: TimeSource | undefined
   /** Indexes over the environments of a server. */
   readonly indexes?: ((environment: Environment) => ExtraIndexes) | undefined
@@ -80,7 +80,7 @@ export class Environment {
   /** Until the commit that makes it. */
   #onUndoOfBegin: (() => void) | undefined
 
-  constructor({ name, record, time, indexes, log, events }: EnvironmentServices) {
+  constructor({ name, basics: record, time, indexes, log, events }: EnvironmentServices) {
     this.name = name
     this.#events = events
     this.#log = log
@@ -181,7 +181,7 @@ export class Environment {
   }
 
   /** As it is stored. */
-  get record(): EnvironmentRecord {
+  get record(): EnvironmentBasics {
     const ids = this.ids instanceof SeededIds ? this.ids.reservedState : null
     return { settings: this.#settings, clock: this.clock.state, ids }
   }
@@ -206,7 +206,7 @@ export class Environment {
   }
 
   /** Takes over settings and clock as they are stored. */
-  load({ settings, clock }: EnvironmentRecord): void {
+  load({ settings, clock }: EnvironmentBasics): void {
     const rows: EnvironmentRow[] = [
       { id: 'settings', settings },
       { id: 'clock', clock },

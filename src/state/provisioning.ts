@@ -13,8 +13,8 @@ import type { TestLabel } from '../model/domain/test-label.ts'
 import type { Environment } from './environment.ts'
 import { ClientIdTakenError, type EnvironmentRegistry } from './environment-registry.ts'
 import { type ClockState, systemTime, type TimeSource } from './model/time-and-ids.ts'
-import type { Origin, StartClock } from './model/model.ts'
-import { changedSeed, extendedOrigin, keptRows, reseededOrigin, withoutClients } from './origin.ts'
+import type { Baseline, StartClock } from './model/model.ts'
+import { changedSeed, extendedBaseline, keptRows, reseededBaseline, withoutClients } from './baseline.ts'
 import { EMPTIED_BY_RESET, rebuild } from './rebuild.ts'
 import { exactSeed, fakerFor, putSeed } from './seeding.ts'
 import { removed, StorageError } from './wal/state-errors.ts'
@@ -193,11 +193,11 @@ export class EnvironmentProvisioner {
   /** Adds a seed to an environment, now and for every reset to come. @throws ClientIdTakenError */
   async add(environment: Environment, seed: SeedBundle, trace?: RequestTrace): Promise<void> {
     const faker = await fakerFor(seed)
-    await this.#ensureOrigin(environment)
+    await this.#ensureBaseline(environment)
     environment.model.transact(() => {
       const exact = exactSeed(environment, seed, faker)
       this.#put(environment, seed, exact, trace)
-      environment.model.tables.origins.put(extendedOrigin(originOf(environment), environment, { seed, exact }))
+      environment.model.tables.origins.put(extendedBaseline(baselineOf(environment), environment, { seed, exact }))
     })
   }
 
@@ -226,14 +226,14 @@ export class EnvironmentProvisioner {
   }
 
   async #reseed(environment: Environment, serverSeed: SeedBundle): Promise<void> {
-    await this.#ensureOrigin(environment)
-    if (environment.isRemoved || !originOf(environment).of_server) return
+    await this.#ensureBaseline(environment)
+    if (environment.isRemoved || !baselineOf(environment).of_server) return
     environment.model.transact(() => {
-      const seed = changedSeed(originOf(environment), serverSeed)
+      const seed = changedSeed(baselineOf(environment), serverSeed)
       // Accounts that were generated once are not generated again.
       const exact = exactSeed(environment, seed, undefined)
       this.#put(environment, seed, exact)
-      environment.model.tables.origins.put(reseededOrigin(originOf(environment), environment, { seed, exact }))
+      environment.model.tables.origins.put(reseededBaseline(baselineOf(environment), environment, { seed, exact }))
     })
   }
 
@@ -246,12 +246,12 @@ export class EnvironmentProvisioner {
     const { thirdParty, time = systemTime } = this.#options
     const seed = replacement && withConnectors(replacement, await this.serverSeed())
     const faker = seed && (await fakerFor(seed))
-    await this.#ensureOrigin(environment)
-    const origin = originOf(environment)
-    const exact = seed ? exactSeed(environment, seed, faker) : origin.exact
-    const survivors = seed ? keptRows(environment, exact) : origin.kept
+    await this.#ensureBaseline(environment)
+    const baseline = baselineOf(environment)
+    const exact = seed ? exactSeed(environment, seed, faker) : baseline.exact
+    const survivors = seed ? keptRows(environment, exact) : baseline.kept
     rebuild(environment, EMPTIED_BY_RESET, () => {
-      environment.clock.become(clockStateOf(origin.clock, time()))
+      environment.clock.become(clockStateOf(baseline.clock, time()))
       environment.replaceSettings({ ...DEFAULT_SETTINGS, ...exact.settings })
       const { connections, providers, origins, clients } = environment.model.tables
       for (const connection of survivors.connections) connections.put(connection)
@@ -259,14 +259,14 @@ export class EnvironmentProvisioner {
       putSeed(environment, thirdParty(environment), withoutClients(exact))
       if (seed) {
         for (const client of seed.clients) if (!isClientPattern(client.id)) clients.put(client)
-        origins.put({ ...origin, seed, exact, of_server: false, kept: keptRows(environment, exact) })
+        origins.put({ ...baseline, seed, exact, of_server: false, kept: keptRows(environment, exact) })
       }
       more()
     })
   }
 
   /** What an older state file brought goes back to the server's seed; entities of the seed that are there keep their ids. */
-  async #ensureOrigin(environment: Environment): Promise<void> {
+  async #ensureBaseline(environment: Environment): Promise<void> {
     const { origins } = environment.model.tables
     if (origins.get('origin')) return
     const seed = withoutClients(await this.serverSeed())
@@ -307,11 +307,11 @@ export class EnvironmentProvisioner {
   }
 }
 
-/** @throws ServiceError UNAUTHENTICATED when the environment was removed: every other one has an origin */
-function originOf({ model, name }: Environment): Origin {
-  const origin = model.tables.origins.get('origin')
-  if (!origin) throw removed(name)
-  return origin
+/** @throws ServiceError UNAUTHENTICATED when the environment was removed: every other one has a baseline */
+function baselineOf({ model, name }: Environment): Baseline {
+  const baseline = model.tables.origins.get('origin')
+  if (!baseline) throw removed(name)
+  return baseline
 }
 
 /** A seed that brings neither connectors nor connections is about those of the server. */

@@ -11,7 +11,7 @@ import {
 import type { ScenarioRequest } from '../../src/scenarios/rule-matching.ts'
 import { UnknownScenarioError } from '../../src/scenarios/scenario-run.ts'
 import type { Account } from '../../src/model/domain/account.ts'
-import type { Origin } from '../../src/state/model/model.ts'
+import type { Baseline } from '../../src/state/model/model.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
 import { accountOf, connectorOf } from '../service/third-party/fixture.ts'
 
@@ -873,7 +873,7 @@ describe('the scenarios of all environments', () => {
       environment.model.tables.origins.put({
         id: 'origin',
         scenarios: [scenario([{ name: 'own' }]), scenario([{ name: 'more' }], { name: 't' })],
-      } as unknown as Origin)
+      } as unknown as Baseline)
     })
     const registry = registryOf()
     registry.startWith([start, scenario([{ name: 'other' }], { name: 'u' })])
@@ -927,7 +927,7 @@ describe('the scenarios of all environments', () => {
     const environment = testEnvironment()
     environment.model.transact(() => {
       const origin = { id: 'origin', scenarios: [scenario([{ name: 'own' }])] }
-      environment.model.tables.origins.put(origin as unknown as Origin)
+      environment.model.tables.origins.put(origin as unknown as Baseline)
     })
     const registry = registryOf()
     registry.startWith([start])

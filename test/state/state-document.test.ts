@@ -14,7 +14,7 @@ import {
 import type { components } from '../../src/model/contract/generated/openapi-types.ts'
 import { isStateDocument } from '../../src/model/schema/generated/checks.ts'
 import { type Rows, TABLE_NAMES, type TableName } from '../../src/state/model/model.ts'
-import type { EnvironmentRecord } from '../../src/state/model/state-image.ts'
+import type { EnvironmentBasics } from '../../src/state/model/state-image.ts'
 import type { JsonObject } from '../../src/model/domain/json.ts'
 import { itemId } from '../../src/model/domain/collection.ts'
 import { parseState } from '../../src/state/state-file/read-state.ts'
@@ -52,7 +52,7 @@ const SHOWN: {
 const IN_STEP: { [Name in TableName]: Same<TablesDocument[Name][number], Rows[Name]> } & {
   [Name in keyof Sections]: Same<EnvironmentDocument[Name][number], Sections[Name][number]>
 } & {
-  record: Same<Omit<EnvironmentDocument, 'tables' | keyof Sections>, EnvironmentRecord>
+  record: Same<Omit<EnvironmentDocument, 'tables' | keyof Sections>, EnvironmentBasics>
 } = {
   clients: true,
   bearer_tokens: true,

@@ -20,7 +20,7 @@ export function testEnvironment(options: TestEnvironmentOptions = {}): Environme
   const { name = 'default', now = '2026-01-01T00:00:00.000Z', seed = 1, settings } = options
   return new Environment({
     name,
-    record: {
+    basics: {
       settings: { ...DEFAULT_SETTINGS, ...settings },
       clock: { offset_ms: 0, frozen_at: now },
       ids: { seed, position: 0 },

@@ -16,7 +16,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import supertest, { type Response, type Test } from 'supertest'
-import { recordedExchange } from '../../src/journal/verdict/prism-check.ts'
+import { exchangeOf } from '../../src/journal/verdict/prism-check.ts'
 import type { ObservedExchange } from '../../src/journal/verdict/prism-check.ts'
 import { parseDuration } from '../../src/model/domain/duration.ts'
 import { type Log, SILENT } from '../../src/servers/http/log.ts'
@@ -96,7 +96,7 @@ export async function withToolmock(options: TestOptions, work: (mock: TestToolmo
       baseUrl: BASE_URL,
       time: () => present,
       observeEntry: (entry) => {
-        const recorded = recordedExchange(entry)
+        const recorded = exchangeOf(entry)
         if (recorded) exchanges.push(recorded.exchange)
       },
       log: failuresTo(failures),

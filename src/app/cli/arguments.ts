@@ -22,7 +22,7 @@ export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface Arguments<Command extends CommandName> {
   readonly values: FlagValues<Command>
-  readonly given: ReadonlyMap<string, Origin>
+  readonly given: ReadonlyMap<string, OptionSource>
   /** Of a command that wraps another, its command line, with the `--` before it. */
   readonly operands: readonly string[]
   /** All words after the name of the command. */
@@ -32,8 +32,8 @@ export interface Arguments<Command extends CommandName> {
 }
 
 /** What sets a value: a flag wins over a variable, which wins over the configuration file. */
-type Origin = 'flag' | 'variable' | 'file'
-const ORIGINS: readonly (Origin | undefined)[] = [undefined, 'file', 'variable', 'flag']
+type OptionSource = 'flag' | 'variable' | 'file'
+const ORIGINS: readonly (OptionSource | undefined)[] = [undefined, 'file', 'variable', 'flag']
 
 /** Whether one flag was set by a stronger origin than another one. */
 export function outranks({ given }: Pick<Arguments<'start'>, 'given'>, name: string, rival: string): boolean {
@@ -70,7 +70,7 @@ export function readArguments<Command extends CommandName>(
 ): Arguments<Command> {
   const flags = flagsOf(command)
   const values = new Map<string, Value | undefined>()
-  const origins = new Map<string, Origin>()
+  const sources = new Map<string, OptionSource>()
   const words = ownWords(command, argv)
   const operands: string[] = []
   for (const token of tokens(flags, words)) {
@@ -79,11 +79,11 @@ export function readArguments<Command extends CommandName>(
     const [{ name }, value] = flagIn(token, flags)
     const earlier = values.get(name)
     values.set(name, isList(value) && isList(earlier) ? [...earlier, ...value] : value)
-    origins.set(name, 'flag')
+    sources.set(name, 'flag')
   }
-  for (const flag of flags.filter(({ name }) => !origins.has(name))) {
+  for (const flag of flags.filter(({ name }) => !sources.has(name))) {
     const { value, origin } = settingOf(flag, surroundings)
-    if (origin) origins.set(flag.name, origin)
+    if (origin) sources.set(flag.name, origin)
     values.set(flag.name, value)
   }
   if (operands.length > 0 && rowOf(command).operands === undefined)
@@ -91,7 +91,7 @@ export function readArguments<Command extends CommandName>(
   return {
     // The table of flags says which type each name has; a Map cannot carry that.
     values: Object.fromEntries(values) as FlagValues<Command>,
-    given: origins,
+    given: sources,
     operands: [...operands, ...argv.slice(words.length)],
     argv,
     configuration: surroundings.configuration,
@@ -108,7 +108,7 @@ export function ownWords(command: CommandName, argv: readonly string[]): readonl
 export function settingOf(
   flag: Flag,
   { variables, configuration }: Surroundings,
-): { readonly value: Value | undefined; readonly origin: Origin | undefined } {
+): { readonly value: Value | undefined; readonly origin: OptionSource | undefined } {
   const set = variableValue(flag, variables)
   if (set !== undefined) return { value: set, origin: 'variable' }
   const written = flag.variable ? configuration?.values.get(flag.name) : undefined

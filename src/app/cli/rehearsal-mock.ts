@@ -2,7 +2,7 @@ import { ServiceResponse } from '../../compare/conform/service-response.ts'
 import { ControlApi } from '../../compare/conform/control-api.ts'
 import { Api, ConformTarget } from '../../compare/conform/target.ts'
 import type { ReplayMock, WithMock } from '../../compare/record/recording-files.ts'
-import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
+import type { StoredEntry } from '../../journal/request-journal/entry.ts'
 import type { JsonObject } from '../../model/domain/json.ts'
 import { HttpClient, type HttpRequest } from '../../platform/http-client.ts'
 import type { App } from '../app.ts'
@@ -30,7 +30,7 @@ class AppMock implements ReplayMock {
   readonly #client: HttpClient
   readonly #journal: ReturnType<App['services']['journals']['of']>
   /** Those that count. */
-  readonly entries: RecordedEntry[] = []
+  readonly entries: StoredEntry[] = []
   /** How many entries of the journal count, or were left out. */
   #read = 0
 

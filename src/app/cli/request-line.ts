@@ -4,7 +4,7 @@ import { isJsonObject, textOf } from '../../model/domain/json.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { oneLine } from '../../model/domain/text.ts'
 import type { JournalEntry } from '../library/types.ts'
-import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
+import type { StoredEntry } from '../../journal/request-journal/entry.ts'
 import {
   namedAccount,
   entryPath,
@@ -17,11 +17,11 @@ import { systemTime } from '../../state/model/time-and-ids.ts'
 import { laidOut, type Piece, type Style, type Terminal } from '../../platform/terminal.ts'
 
 /** What the line of a request shows of an entry of this process, or of one that the control API answered. */
-type RequestFacts = Pick<JournalEntry, keyof JournalEntry & keyof ReturnType<typeof recordedFacts>> &
+type RequestFacts = Pick<JournalEntry, keyof JournalEntry & keyof ReturnType<typeof lineFacts>> &
   Readonly<Record<'connector' | 'identifier', string>>
 
 /** Bodies and headers are not masked for it: they are in no line. */
-export function recordedFacts(entry: RecordedEntry, instants: InstantCache) {
+export function lineFacts(entry: StoredEntry, instants: InstantCache) {
   const { trace, kind } = entry
   const isRefused = entry.status >= 400 && entry.operation !== 'create_token'
   const { connector = '', identifier = '' } = trace.account ?? (isRefused ? namedAccount(entry) : {})

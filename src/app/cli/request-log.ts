@@ -1,8 +1,8 @@
 import { InstantCache } from '../../model/domain/instant.ts'
 import { plural } from '../../model/domain/text.ts'
-import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
+import type { StoredEntry } from '../../journal/request-journal/entry.ts'
 import type { CommandContext } from './command.ts'
-import { recordedFacts, requestJson, requestLine } from './request-line.ts'
+import { lineFacts, requestJson, requestLine } from './request-line.ts'
 
 interface RequestLogOptions {
   readonly json: boolean
@@ -17,20 +17,20 @@ const DELAY_MS = 10
 
 /** Writes a line for each request, shortly after its answer: no answer waits for its line. */
 export class RequestLog {
-  readonly observe: (entry: RecordedEntry) => void
+  readonly observe: (entry: StoredEntry) => void
   /** Takes the calls of the control API; undefined where they are not wanted. */
-  readonly observeControl: ((entry: RecordedEntry) => void) | undefined
+  readonly observeControl: ((entry: StoredEntry) => void) | undefined
   readonly #context: CommandContext
   readonly #json: boolean
   readonly #instants = new InstantCache()
-  #waiting: RecordedEntry[] = []
+  #waiting: StoredEntry[] = []
   #leftOut = 0
 
   constructor(context: CommandContext, { json, withControl }: RequestLogOptions) {
     this.#context = context
     this.#json = json
     const flush = (): void => this.flush()
-    const add = (entry: RecordedEntry): void => {
+    const add = (entry: StoredEntry): void => {
       if (this.#waiting.push(entry) === 1) setTimeout(flush, DELAY_MS)
     }
     this.observe = withControl
@@ -51,7 +51,7 @@ export class RequestLog {
       return
     }
     const lines = entries.map((entry) => {
-      const facts = recordedFacts(entry, this.#instants)
+      const facts = lineFacts(entry, this.#instants)
       return this.#json ? requestJson(facts) : requestLine(facts, terminal)
     })
     if (this.#leftOut > 0) lines.unshift(this.#leftOutLine())

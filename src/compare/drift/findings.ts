@@ -50,7 +50,7 @@ export interface Gaps {
 /** What asks, where it is a check of the conformance suite. */
 export type AskingCheck = Pick<Check, 'id' | 'operation' | 'basis' | 'title'>
 
-export interface DriftStep {
+export interface ComparedExchange {
   /** As the mock has got it. */
   readonly request: HttpRequest
   readonly mock: ServiceResponse
@@ -85,7 +85,7 @@ export class Findings {
     this.#isSame = isSame
   }
 
-  add({ request, mock, service, map, check }: DriftStep): void {
+  add({ request, mock, service, map, check }: ComparedExchange): void {
     const [path = ''] = request.path.split('?')
     const isConsent = CONSENT.test(path)
     if (path.startsWith('/_mock/') && !isConsent) return

@@ -79,7 +79,7 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
     const seed = options.mirror
       ? await withMock({}, undefined, (mock) => mirrorOf(api, new Api(mock, client)))
       : undefined
-    const suite = options.recording ? undefined : await withMock({}, seed, (mock) => recordedSuite(options, mock))
+    const suite = options.recording ? undefined : await withMock({}, seed, (mock) => suiteExchanges(options, mock))
     const recording = options.recording ?? suite?.exchanges ?? []
     const compared = await withMock({}, seed, async (mock) =>
       compareExchanges({
@@ -107,7 +107,7 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
  * The requests of the conformance suite as a recording, and the checks that held. The mock answers them, so that each goes through
  * to its end; one that needs a request which the service may not get is skipped.
  */
-async function recordedSuite(options: DriftOptions, mock: ConformTarget) {
+async function suiteExchanges(options: DriftOptions, mock: ConformTarget) {
   const { client, prefix, adminToken, signal } = options
   const target = new SuiteTarget(mock.baseUrl, allowedBy(options))
   const control = options.controlApi ? new ControlApi(target, adminToken) : undefined

@@ -45,9 +45,9 @@ export interface RecordedSeed {
 
 /** What was there when it was first seen, as a seed and connectors. What the recording itself made is in neither. */
 export function documentsOf(exchanges: readonly Recorded[], secrets: Secrets): RecordedSeed {
-  const recorded = new Seen()
-  for (const exchange of exchanges) recorded.add(exchange, observe(exchange))
-  return recorded.documents(secrets)
+  const traffic = new Traffic()
+  for (const exchange of exchanges) traffic.add(exchange, observe(exchange))
+  return traffic.documents(secrets)
 }
 
 type Texts = Readonly<Record<string, string>>
@@ -60,7 +60,7 @@ interface Call {
   readonly locator: Texts
 }
 
-class Seen {
+class Traffic {
   /** By id; those that no answer has shown by their names. */
   readonly #accounts = new Map<string, JsonObject>()
   /** Ids of accounts and identifiers of providers that the recording made, and names of accounts that a link made. */

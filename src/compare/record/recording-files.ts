@@ -15,7 +15,7 @@ import { observe } from './observed.ts'
 import { Rehearsal, type RehearsalMock } from './rehearsal.ts'
 import type { Recorded } from './recorded.ts'
 import { Secrets } from './secrets.ts'
-import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
+import type { StoredEntry } from '../../journal/request-journal/entry.ts'
 import { replayOf } from '../../journal/request-journal/replay.ts'
 import { entryView } from '../../journal/request-journal/view.ts'
 import { VERSION } from '../../model/version.ts'
@@ -34,7 +34,7 @@ export interface ReplayMock extends RehearsalMock {
   readonly target: ConformTarget
   readonly client: ClientCredentials
   /** Those of its request journal that count. */
-  readonly entries: readonly RecordedEntry[]
+  readonly entries: readonly StoredEntry[]
 }
 
 /** Serves with a seed while `use` works. */
@@ -148,7 +148,7 @@ async function removeFormer(folder: string): Promise<void> {
   }
 }
 
-async function writeScenario({ secrets, document }: Writing, entries: readonly RecordedEntry[]): Promise<void> {
+async function writeScenario({ secrets, document }: Writing, entries: readonly StoredEntry[]): Promise<void> {
   const replay = replayOf(entries.map(entryView))
   if (!replay) return
   const description = 'What the service refused, and what happened to its accounts meanwhile.'

@@ -79,7 +79,14 @@ export function connectorFromOpenapi(root: JsonValue, options: FromOptions): Fro
   for (const bounds of DETAIL) {
     const notes = new Notes()
     const name = options.name ?? connectorName(options.fileName, document)
-    const connector = new Draft({ ...options, document, operations, name, bounds, note: notes.add }).connector()
+    const connector = new ConnectorDraft({
+      ...options,
+      document,
+      operations,
+      name,
+      bounds,
+      note: notes.add,
+    }).connector()
     if (!connector) continue
     for (const { reason, place } of only === undefined ? document.leftOut : []) notes.add(reason, place)
     for (const reference of document.brokenReferences) notes.add(BROKEN, reference)
@@ -187,7 +194,7 @@ interface DraftContext extends FromOptions {
 }
 
 /** The connector in one degree of detail. */
-class Draft {
+class ConnectorDraft {
   readonly #toolNames = new Set<string>()
   readonly #writeOnly = new Set<string>()
 

@@ -22,7 +22,7 @@ export type Protocol = (typeof PROTOCOLS)[number]
  * A request as the journal stores it: references to data that exists anyway, secrets included. Formatting, parsing and masking
  * happen when an entry is read (view.ts).
  */
-export interface RecordedEntry {
+export interface StoredEntry {
   readonly kind: RequestKind
   /** The `X-Request-Id` of the answer (G18). */
   readonly id: string
@@ -72,8 +72,8 @@ type KnownToJournal =
 /** What the caller knows of an entry; a member that is left out is empty. */
 export interface EntryInput
   extends
-    Pick<RecordedEntry, 'kind' | 'id' | 'url' | 'status'>,
-    Optional<Omit<RecordedEntry, 'kind' | 'id' | 'url' | 'status' | KnownToJournal>>,
+    Pick<StoredEntry, 'kind' | 'id' | 'url' | 'status'>,
+    Optional<Omit<StoredEntry, 'kind' | 'id' | 'url' | 'status' | KnownToJournal>>,
     FindingFacts {
   /** Undefined for a request that belongs to no environment: it goes to the journal of the default one. */
   readonly environment: EntryEnvironment | undefined

@@ -5,14 +5,14 @@ import { type Instant, instant } from '../../model/domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../model/domain/json.ts'
 import { LIFECYCLE_EVENTS } from '../../model/domain/lifecycle.ts'
 import type { Environment } from '../../state/environment.ts'
-import type { RecordedEntry } from './entry.ts'
+import type { StoredEntry } from './entry.ts'
 import { parsedBody, entryPath, responseText } from './view.ts'
 
 /** Everything that an explanation may use. */
 export interface Evidence {
-  readonly entry: RecordedEntry
+  readonly entry: StoredEntry
   /** What came before it in the same journal, oldest first. */
-  readonly earlier: readonly RecordedEntry[]
+  readonly earlier: readonly StoredEntry[]
   /** As it is now; undefined when it was removed. */
   readonly environment: Environment | undefined
   /** The message of an error answer; empty when it has none. */
@@ -20,7 +20,7 @@ export interface Evidence {
 }
 
 /** The body of an entry's answer, by the document's names. */
-export function responseOf(entry: RecordedEntry): JsonObject {
+export function responseOf(entry: StoredEntry): JsonObject {
   const { status, operation, vocabulary } = entry
   const body: JsonValue = parsedBody(responseText(entry)) ?? null
   const response = vocabulary && operation ? responseInDocumentWords(operation, { status, body }, vocabulary) : body
@@ -28,7 +28,7 @@ export function responseOf(entry: RecordedEntry): JsonObject {
 }
 
 /** `POST /path (req_…) at …` */
-export function named(entry: RecordedEntry): string {
+export function named(entry: StoredEntry): string {
   const { method, url, id, at } = entry
   // A change by the control API has no method; its `url` is a sentence.
   const what = method === '' ? JSON.stringify(url || 'an unreadable request') : `${method} ${entryPath(entry)}`
@@ -52,7 +52,7 @@ function tokenFact(end: Instant, at: Instant): string {
 }
 
 /** The latest event that brought an account to its status. */
-function statusFacts(account: Account, entries: readonly RecordedEntry[]): string[] {
+function statusFacts(account: Account, entries: readonly StoredEntry[]): string[] {
   for (const entry of entries.toReversed()) {
     const { due, transitions } = entry.trace
     const transition = [...due, ...transitions].findLast(

@@ -7,7 +7,7 @@ import { maskText, maskUrl } from '../../model/domain/masking.ts'
 import { capitalised } from '../../model/domain/text.ts'
 import { RETRY_AFTER, type WebhookDelivery } from '../../model/domain/webhook.ts'
 import type { Environment } from '../../state/environment.ts'
-import type { RecordedEntry } from './entry.ts'
+import type { StoredEntry } from './entry.ts'
 import { accountFacts, responseOf, type Evidence, upstreamFacts } from './evidence.ts'
 import { type CausePart, DETAILS, type Details, generalActions, say } from './explanations.ts'
 import type { Journal } from './journal.ts'
@@ -22,7 +22,7 @@ export function explain(
   id: string,
   environment: Environment | undefined,
 ): ExplanationDocument | undefined {
-  const entries = journal.recorded()
+  const entries = journal.entries()
   const index = entries.findLastIndex((each) => each.id === id)
   const entry = entries[index]
   if (!entry) return undefined
@@ -56,7 +56,7 @@ export function explain(
 }
 
 /** Whether a violation is the cause of the answer, or all that there is to say of it. */
-function isBroken({ findings: [first], trace }: RecordedEntry): boolean {
+function isBroken({ findings: [first], trace }: StoredEntry): boolean {
   return first !== undefined && isViolation(first) && !trace.injected
 }
 
@@ -86,18 +86,18 @@ function evidenceReason(evidence: Evidence): Reason {
   }
 }
 
-function evidenceKey(entry: RecordedEntry): string {
+function evidenceKey(entry: StoredEntry): string {
   if (isPassedOn(entry)) return 'upstream'
   return entry.errorCode ?? (entry.kind === 'page' ? 'page' : '')
 }
 
 /** An error of a third party that the proxy answers as it is. */
-function isPassedOn({ operation, errorCode, status }: RecordedEntry): boolean {
+function isPassedOn({ operation, errorCode, status }: StoredEntry): boolean {
   return operation === PROXY_REQUEST && errorCode === null && status >= 400
 }
 
 /** `Scenario rate-limited answered 429, call 1 of 2 (rule "too many").` */
-function injectedCause({ trace, status }: RecordedEntry): CausePart[] {
+function injectedCause({ trace, status }: StoredEntry): CausePart[] {
   const rules = trace.rules.filter((rule) => rule.injected && rule.at === 'service')
   return rules.flatMap(({ scenario, rule, matched, of }, at) => {
     const response = status === 0 ? 'ended the connection' : `answered ${status}`
@@ -133,7 +133,7 @@ function eventReason(
   }
 }
 
-function successCause({ status, failure, trace, kind, url }: RecordedEntry): CausePart[] {
+function successCause({ status, failure, trace, kind, url }: StoredEntry): CausePart[] {
   if (status === 0 && failure !== null) return say`No answer was sent: ${failure}.`
   if (kind === 'clock' || kind === 'control') return say`${url}.`
   if (trace.refreshes.some(({ outcome }) => outcome === 'renewed'))
@@ -158,24 +158,24 @@ const PLACES = {
   webhook: 'at a webhook',
 }
 
-function responderFacts({ trace: { responder } }: RecordedEntry): string[] {
+function responderFacts({ trace: { responder } }: StoredEntry): string[] {
   return responder === undefined ? [] : [`Responder ${responder} answered.`]
 }
 
-function ruleFacts({ trace }: RecordedEntry): string[] {
+function ruleFacts({ trace }: StoredEntry): string[] {
   return trace.rules.map(
     ({ rule, scenario, sentence, at }) => `Rule "${rule}" of scenario ${scenario} fired ${PLACES[at]}: ${sentence}.`,
   )
 }
 
-function dueFacts({ trace }: RecordedEntry): string[] {
+function dueFacts({ trace }: StoredEntry): string[] {
   return trace.due.map(
     ({ account_id, event, from, to, at }) =>
       `Before it, ${event} was due at ${at}: account ${account_id} went from ${from} to ${to}.`,
   )
 }
 
-function requestSummary({ kind, method, url, operation, status, errorCode, client }: RecordedEntry): string {
+function requestSummary({ kind, method, url, operation, status, errorCode, client }: StoredEntry): string {
   if (kind === 'clock' || kind === 'control') return `${url}.`
   const what = method === '' ? 'An unreadable request' : `${method} ${maskUrl(url)}`
   const request = `${what}${operation === null ? '' : ` (${operation})`}`
@@ -184,7 +184,7 @@ function requestSummary({ kind, method, url, operation, status, errorCode, clien
   return `${request}${by} was answered with ${status}${errorCode === null ? '' : ` ${errorCode}`}.`
 }
 
-function messageOf(entry: RecordedEntry): string {
+function messageOf(entry: StoredEntry): string {
   if (entry.status < 400) return ''
   const response = responseOf(entry)
   return (

@@ -15,7 +15,7 @@ import { valueAt } from '../../model/domain/value-match.ts'
 import type { SeedBundle } from '../../model/domain/seed.ts'
 import type { Environment } from '../../state/environment.ts'
 import { hasExpired } from '../../state/expiry.ts'
-import type { RecordedEntry } from './entry.ts'
+import type { StoredEntry } from './entry.ts'
 import { accountFacts, responseOf, type Evidence, named, upstreamFacts } from './evidence.ts'
 import { UNKNOWN_PATH } from './findings.ts'
 import { entryPath, requestHeadersOf, sentText, toolOf } from './view.ts'
@@ -104,8 +104,10 @@ function resetTo(
   what: string,
   isInSeed: (seed: SeedBundle) => boolean,
 ): ActionDocument[] {
-  const origin = environment?.model.tables.origins.get('origin')
-  return origin && isInSeed(origin.exact) ? [action('reset', `Reset the environment: its seed has this ${what}.`)] : []
+  const baseline = environment?.model.tables.origins.get('origin')
+  return baseline && isInSeed(baseline.exact)
+    ? [action('reset', `Reset the environment: its seed has this ${what}.`)]
+    : []
 }
 
 function seededAccount({ entry, environment }: Evidence): ActionDocument[] {
@@ -197,10 +199,10 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
       facts: ({ entry, earlier }) => {
         const existing = textOf(valueAt(responseOf(entry), 'details.0.resource_info.resource_name'))
         const maker = latestWith(earlier, ({ from, account_id }) => from === 'none' && account_id === existing)
-        const origin = maker
+        const source = maker
           ? `was created by ${named(maker)}`
           : 'is older than this journal; it may come from the seed'
-        return existing === '' ? [] : [`The existing account ${existing} ${origin}.`]
+        return existing === '' ? [] : [`The existing account ${existing} ${source}.`]
       },
     },
     TOOL_NOT_FOUND: {
@@ -231,7 +233,7 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
 
 /** The nearest of the names that there are now, unless a finding of the entry names it already. */
 function meantBy(
-  entry: RecordedEntry,
+  entry: StoredEntry,
   field: string,
   value: string | null | undefined,
   names: readonly string[],
@@ -266,7 +268,7 @@ function notActiveCause({ entry: { trace }, message }: Evidence): CausePart[] {
   return say`Account ${accountRef(account)} ${state}.`
 }
 
-function accountId(entry: RecordedEntry): string | undefined {
+function accountId(entry: StoredEntry): string | undefined {
   return sentText(entry, 'id') ?? sentText(entry, 'connected_account_id')
 }
 
@@ -334,7 +336,7 @@ function outcomeFacts({ entry, earlier }: Evidence, request: AuthRequest): strin
   return [texts[request.outcome]]
 }
 
-function verifiedWith(entry: RecordedEntry, id: string): boolean {
+function verifiedWith(entry: StoredEntry, id: string): boolean {
   return entry.operation === 'verify_user' && entry.status === 200 && sentText(entry, 'auth_request_id') === id
 }
 
@@ -348,9 +350,9 @@ const WITHDRAWING: ReadonlySet<LifecycleEvent> = new Set([
 
 /** The latest entry in which something like this happened to an account. */
 function latestWith(
-  entries: readonly RecordedEntry[],
+  entries: readonly StoredEntry[],
   isMeant: (transition: AccountTransition, account: Account | undefined) => boolean,
-): RecordedEntry | undefined {
+): StoredEntry | undefined {
   return entries.findLast(({ trace }) => trace.transitions.some((each) => isMeant(each, trace.account)))
 }
 
@@ -382,7 +384,7 @@ const GET_TOKEN = 'Get a token: POST /oauth/token with grant_type=client_credent
 const MINT =
   'Make a session token for this server: POST /api/v1/mcp/connections/{key_id}/tokens, or POST /api/v1/mcp/configs/{id}/tokens for the server of a config.'
 
-function sentToken(entry: RecordedEntry): string | undefined {
+function sentToken(entry: StoredEntry): string | undefined {
   return bearerTokenIn(requestHeadersOf(entry)['authorization'])
 }
 

@@ -16,7 +16,7 @@ import { isJsonObject, textAt } from '../../model/domain/json.ts'
 import { maskText } from '../../model/domain/masking.ts'
 import { bearerTokenIn } from '../../model/domain/request-headers.ts'
 import type { RequestWarning } from '../../model/domain/request-trace.ts'
-import type { EventMistake, FindingFacts, RecordedEntry } from './entry.ts'
+import type { EventMistake, FindingFacts, StoredEntry } from './entry.ts'
 import { isUnserved, parsedBody, entryPath, requestHeadersOf, responseText } from './view.ts'
 
 const EVENT_RULES = {
@@ -28,7 +28,7 @@ const EVENT_RULES = {
 const NOTHING: readonly never[] = Object.freeze([])
 
 /** What an entry got wrong, violations first. Nearly every request has nothing, and costs no more than these questions. */
-export function findingsOf(entry: Omit<RecordedEntry, 'findings'>, facts: FindingFacts): readonly Finding[] {
+export function findingsOf(entry: Omit<StoredEntry, 'findings'>, facts: FindingFacts): readonly Finding[] {
   const { error, checked, responseViolations: responseViolations = NOTHING, eventMistakes = NOTHING } = facts
   const { trace } = entry
   const noted = (checked?.warnings.length ?? 0) + trace.warnings.length + trace.rules.length
@@ -57,7 +57,7 @@ export function violation(parts: Known): Finding {
 }
 
 /** What is wrong with the fields of a request. A name that is nearly right comes before what the service missed for it. */
-function fieldFindings(entry: Omit<RecordedEntry, 'findings'>, facts: FindingFacts): Finding[] {
+function fieldFindings(entry: Omit<StoredEntry, 'findings'>, facts: FindingFacts): Finding[] {
   const { operation, trace, vocabulary } = entry
   const broken = brokenRules(entry, facts)
   const noted = [...(facts.checked?.warnings ?? []), ...trace.warnings]
@@ -134,7 +134,7 @@ export function isBreach(error: unknown, authorization: string | undefined): boo
 }
 
 /** Why a request was refused for its credentials, the same words for the same reason; undefined where it was not, or broke a rule by them. */
-export function refusalReason(entry: RecordedEntry): string | undefined {
+export function refusalReason(entry: StoredEntry): string | undefined {
   const { errorCode, client, findings, trace } = entry
   const isRefused = errorCode === 'UNAUTHENTICATED' || errorCode === 'invalid_client'
   // The rules of scenarios see only what has passed these checks.
@@ -146,7 +146,7 @@ export function refusalReason(entry: RecordedEntry): string | undefined {
   return (message.split(/;| at | before /)[0] ?? '').replace('access token', 'bearer token')
 }
 
-function brokenRules(entry: Omit<RecordedEntry, 'findings'>, facts: FindingFacts): Finding[] {
+function brokenRules(entry: Omit<StoredEntry, 'findings'>, facts: FindingFacts): Finding[] {
   const { error, checked, documentBody } = facts
   const { operation } = entry
   if (error === undefined || operation === null || !(isOperation(operation) || operation === PROXY_REQUEST)) return []
@@ -169,7 +169,7 @@ function brokenRules(entry: Omit<RecordedEntry, 'findings'>, facts: FindingFacts
   return [violation({ operation, error_code, field: 'body', code: 'request', found: 'another request', allowed })]
 }
 
-function responseFinding({ operation }: Pick<RecordedEntry, 'operation'>, broken: FieldViolation): Finding {
+function responseFinding({ operation }: Pick<StoredEntry, 'operation'>, broken: FieldViolation): Finding {
   const { field, found, allowed, code } = ruleAndValue(broken, {})
   const basis = basisOf({ operation, field, code, error_code: null })
   return violation({ operation, code: 'mock_answer', field: `the mock's answer: ${field}`, found, allowed, basis })
@@ -193,7 +193,7 @@ const REQUESTED_OF_EVERY_SERVER =
 /** Characters of a path that is not served. */
 export const MAX_PATH = 200
 
-function pathFindings(entry: Omit<RecordedEntry, 'findings'>, { error, didYouMean }: FindingFacts): Finding[] {
+function pathFindings(entry: Omit<StoredEntry, 'findings'>, { error, didYouMean }: FindingFacts): Finding[] {
   const { method, status, errorCode: error_code } = entry
   const path = entryPath(entry)
   if ((method === 'GET' || method === 'HEAD') && REQUESTED_OF_EVERY_SERVER.test(path)) return []
@@ -208,7 +208,7 @@ function pathFindings(entry: Omit<RecordedEntry, 'findings'>, { error, didYouMea
 export const UNKNOWN_PATH = 'unknown_path'
 
 /** A barrier opened by its time: what the scenario is for did not take place. */
-function lateBarriers({ operation, trace }: Pick<RecordedEntry, 'operation' | 'trace'>): Finding[] {
+function lateBarriers({ operation, trace }: Pick<StoredEntry, 'operation' | 'trace'>): Finding[] {
   return trace.rules.flatMap(({ scenario, rule, at, late }) => {
     if (late === undefined) return []
     const field = `rule ${JSON.stringify(rule)} of scenario ${scenario}`

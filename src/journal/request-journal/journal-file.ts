@@ -9,7 +9,7 @@ import { isJsonObject, jsonText, parsedJson } from '../../model/domain/json.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { systemReason } from '../../model/domain/system-error.ts'
 import { plural } from '../../model/domain/text.ts'
-import type { EntryDocument, RecordedEntry } from './entry.ts'
+import type { EntryDocument, StoredEntry } from './entry.ts'
 import type { ExplanationDocument } from './explain.ts'
 import { entryView } from './view.ts'
 
@@ -19,7 +19,7 @@ export interface JournalFile {
    * `explain` gives the explanation of the answer. The line contains it, because the server may have stopped when it is
    * read.
    */
-  append(entry: RecordedEntry, explain?: () => ExplanationDocument | undefined): void
+  append(entry: StoredEntry, explain?: () => ExplanationDocument | undefined): void
   close(): Promise<void>
 }
 
@@ -102,7 +102,7 @@ export function openJournalFile(path: string, warn: (message: string) => void): 
 }
 
 interface Waiting {
-  readonly entry: RecordedEntry
+  readonly entry: StoredEntry
   readonly explain: (() => ExplanationDocument | undefined) | undefined
 }
 

@@ -4,7 +4,7 @@ import { charsetOf, decodeBody } from '../../platform/body-text.ts'
 import { instant } from '../../model/domain/instant.ts'
 import { RequestTrace, type AccountTransition } from '../../model/domain/request-trace.ts'
 import type { Finding } from '../../model/domain/finding.ts'
-import { type EntryEnvironment, type EntryInput, type EntryDocument, KEPT, type RecordedEntry } from './entry.ts'
+import { type EntryEnvironment, type EntryInput, type EntryDocument, KEPT, type StoredEntry } from './entry.ts'
 import { findingsOf } from './findings.ts'
 import { nearMisses } from './near-miss.ts'
 import { isWithin, type Times, timesRange } from '../../model/domain/times.ts'
@@ -52,7 +52,7 @@ export interface JournalsOptions extends JournalLimits {
 /** The request journals of a server, one for each environment. */
 export class Journals {
   readonly #options: JournalsOptions
-  readonly #observers: ((entry: RecordedEntry) => void)[] = []
+  readonly #observers: ((entry: StoredEntry) => void)[] = []
   /** By environment and not by name: a new environment of an old name has its own journal. */
   readonly #of = new WeakMap<object, Journal>()
   /** Those of environments that were not removed. */
@@ -62,11 +62,11 @@ export class Journals {
     this.#options = options
   }
 
-  record(input: EntryInput): void {
+  add(input: EntryInput): void {
     const { realTime, defaultEnvironment } = this.#options
     const environment = input.environment ?? defaultEnvironment()
     const requestHeaders = input.requestHeaders ?? []
-    const entry = recordedEntry(input, { environment, realAt: realTime(), requestHeaders })
+    const entry = storedEntry(input, { environment, realAt: realTime(), requestHeaders })
     this.of(environment ?? this).append(entry)
     for (const observe of this.#observers) observe(entry)
     entry.trace.answered()
@@ -81,7 +81,7 @@ export class Journals {
     return journal
   }
 
-  observe(observer: (entry: RecordedEntry) => void): void {
+  observe(observer: (entry: StoredEntry) => void): void {
     this.#observers.push(observer)
   }
 
@@ -97,12 +97,12 @@ export class Journals {
   }
 }
 
-interface EntryPlace extends Pick<RecordedEntry, 'realAt' | 'requestHeaders'> {
+interface EntryPlace extends Pick<StoredEntry, 'realAt' | 'requestHeaders'> {
   readonly environment: EntryEnvironment | undefined
 }
 
 /** Assembles an entry and makes its findings. One literal for all kinds, so that all entries have one hidden class. */
-export function recordedEntry(input: EntryInput, { environment, realAt, requestHeaders }: EntryPlace): RecordedEntry {
+export function storedEntry(input: EntryInput, { environment, realAt, requestHeaders }: EntryPlace): StoredEntry {
   const responseBody = decoded(input.responseBody ?? '', input.responseHeaders)
   const entry = {
     kind: input.kind,
@@ -170,7 +170,7 @@ const COMPARED = 1000
 const DEFAULT_TIMEOUT = 3000
 
 interface Dropped extends Pick<Journal, 'incompleteSince'> {
-  readonly entries: readonly RecordedEntry[]
+  readonly entries: readonly StoredEntry[]
   readonly isShortened: boolean
 }
 
@@ -179,8 +179,8 @@ const NONE_DROPPED: Dropped = { incompleteSince: undefined, entries: [], isShort
 /** The entries of one environment, oldest first. Beyond its limits the oldest entries are dropped. */
 export class Journal {
   /** Each with what is called when the journal closes. */
-  readonly #subscribers = new Map<(entry: RecordedEntry) => void, () => void>()
-  #entries: RecordedEntry[] = []
+  readonly #subscribers = new Map<(entry: StoredEntry) => void, () => void>()
+  #entries: StoredEntry[] = []
   /** When the entries of earlier requests were lost with the replica that had them. */
   incompleteSince: string | undefined
   /** Whether entries were dropped for its limits. */
@@ -204,7 +204,7 @@ export class Journal {
     return this.#entries.length - this.#first
   }
 
-  append(entry: RecordedEntry): void {
+  append(entry: StoredEntry): void {
     this.#entries.push(entry)
     this.#appended++
     this.#bytes += bytesOf(entry)
@@ -233,23 +233,23 @@ export class Journal {
   }
 
   /** As they were recorded, oldest first; they contain secrets. */
-  recorded(): readonly RecordedEntry[] {
+  entries(): readonly StoredEntry[] {
     return this.#entries.slice(this.#first)
   }
 
   /** Those that came after the first so many, as they were recorded. */
-  since(appended: number): readonly RecordedEntry[] {
+  since(appended: number): readonly StoredEntry[] {
     const fresh = Math.min(this.#appended - appended, this.size)
-    return fresh === 0 ? [] : this.recorded().slice(-fresh)
+    return fresh === 0 ? [] : this.entries().slice(-fresh)
   }
 
   query(query: EntryQuery = {}): EntryDocument[] {
-    return select(this.recorded(), query).map(entryView)
+    return select(this.entries(), query).map(entryView)
   }
 
   /** Like {@link query}, by the text of the query too, and in short where it says so. `about` belongs to all entries. */
   search(query: EntryQuery, about: string): Requests {
-    const entries = this.recorded()
+    const entries = this.entries()
     const before = this.#appended - entries.length
     const selected = select(withText(entries, query.text ?? '', about), query)
     if (query.short !== true) return { requests: selected.map(entryView) }
@@ -259,12 +259,12 @@ export class Journal {
 
   /** The latest entry with this id: clients may send an id twice. */
   find(id: string): EntryDocument | undefined {
-    const entry = this.recorded().findLast((each) => each.id === id)
+    const entry = this.entries().findLast((each) => each.id === id)
     return entry && entryView(entry)
   }
 
   count(match: Match): number {
-    return this.recorded().reduce((count, entry) => (isCounted(match, entry) ? count + 1 : count), 0)
+    return this.entries().reduce((count, entry) => (isCounted(match, entry) ? count + 1 : count), 0)
   }
 
   /** Whether so many entries match; at least one when `times` is not given. */
@@ -274,7 +274,7 @@ export class Journal {
 
   /** Whether there is an entry for each match, each after the one of the match before it. `matched` counts from the first match. */
   verifyOrder(order: readonly Match[]): MatchResult {
-    const entries = this.recorded()
+    const entries = this.entries()
     let [matched, from] = [0, 0]
     for (const match of order) {
       const place = entries.findIndex((entry, at) => at >= from && matchesEntry(match, entry))
@@ -300,7 +300,7 @@ export class Journal {
 
   /** Waits until `holds`, which is asked with each new entry, until the time is over, or until the signal. */
   async until(
-    holds: (entry: RecordedEntry) => boolean,
+    holds: (entry: StoredEntry) => boolean,
     { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
   ): Promise<void> {
     if (signal?.aborted) return
@@ -323,7 +323,7 @@ export class Journal {
    * @param closed is called when the journal closes: its environment is removed, or the server stops
    * @returns a function that ends the subscription
    */
-  subscribe(subscriber: (entry: RecordedEntry) => void, closed: () => void = () => undefined): () => void {
+  subscribe(subscriber: (entry: StoredEntry) => void, closed: () => void = () => undefined): () => void {
     this.#subscribers.set(subscriber, closed)
     return () => void this.#subscribers.delete(subscriber)
   }
@@ -334,13 +334,13 @@ export class Journal {
     const later = this.#appended - before
     this.incompleteSince = undefined
     this.#isShortened = false
-    this.#replaceEntries(later === 0 ? [] : this.recorded().slice(-later))
+    this.#replaceEntries(later === 0 ? [] : this.entries().slice(-later))
   }
 
   /** Drops all entries; {@link restore} can bring them back. */
   clearUntilRestored(): void {
     const { incompleteSince } = this
-    const dropped = { entries: this.recorded(), incompleteSince, isShortened: this.#isShortened }
+    const dropped = { entries: this.entries(), incompleteSince, isShortened: this.#isShortened }
     this.clear()
     this.#dropped = dropped
   }
@@ -352,12 +352,12 @@ export class Journal {
     this.#dropped = NONE_DROPPED
     this.incompleteSince = incompleteSince
     this.#isShortened ||= isShortened
-    this.#replaceEntries([...entries, ...this.recorded()])
+    this.#replaceEntries([...entries, ...this.entries()])
     this.#dropOldest()
     return entries.length
   }
 
-  #replaceEntries(entries: RecordedEntry[]): void {
+  #replaceEntries(entries: StoredEntry[]): void {
     this.#entries = entries
     this.#first = 0
     this.#cleared++
@@ -379,7 +379,7 @@ export class Journal {
 
   #compared(match: Match, times: Times, matched: number): MatchResult {
     const range = timesRange(times)
-    const near_misses = matched < range.least ? nearMisses(match, this.recorded().slice(-COMPARED)) : []
+    const near_misses = matched < range.least ? nearMisses(match, this.entries().slice(-COMPARED)) : []
     return this.#judged({ ok: isWithin(range, matched), matched, near_misses }, range.most < Infinity)
   }
 
@@ -399,7 +399,7 @@ export class Journal {
 }
 
 /** The events of an entry, each one of an account and then its own. */
-export function entryEvents(entry: RecordedEntry): JournalEvent[] {
+export function entryEvents(entry: StoredEntry): JournalEvent[] {
   const { environment, id, trace } = entry
   const transitions = [...trace.due, ...trace.transitions]
   return [
@@ -411,6 +411,6 @@ export function entryEvents(entry: RecordedEntry): JournalEvent[] {
 /** What an entry takes beside its bodies: headers, the trace, objects. */
 const FIXED_BYTES = 1024
 
-function bytesOf({ requestBody, responseBody, url }: RecordedEntry): number {
+function bytesOf({ requestBody, responseBody, url }: StoredEntry): number {
   return FIXED_BYTES + requestBody.length + responseBody.length + url.length
 }

@@ -1,7 +1,7 @@
 import type { components } from '../../model/contract/generated/control-types.ts'
 import { instant } from '../../model/domain/instant.ts'
 import type { JsonValue } from '../../model/domain/json.ts'
-import type { RecordedEntry } from './entry.ts'
+import type { StoredEntry } from './entry.ts'
 import { isSecretText } from '../../model/domain/secret.ts'
 import { type DocumentName, maskJson } from '../../model/domain/masking.ts'
 import { type Difference, differences, type Match } from './query.ts'
@@ -17,7 +17,7 @@ const MAX_NEAR_MISSES = 3
  * The entries that come closest to a match: fewest differences first, other operations last, the latest first. A change by the
  * control API that is about no account is no near miss of a request.
  */
-export function nearMisses(match: Match, entries: readonly RecordedEntry[]): NearMissDocument[] {
+export function nearMisses(match: Match, entries: readonly StoredEntry[]): NearMissDocument[] {
   if (Object.keys(match).length === 0) return []
   const candidates = entries.flatMap((entry, index) => {
     const entryDifferences = differences(match, entry)
@@ -31,12 +31,12 @@ export function nearMisses(match: Match, entries: readonly RecordedEntry[]): Nea
 }
 
 /** Another operation counts more than another value; an entry that is not a request to the API counts more than one that is. */
-function distance({ kind }: RecordedEntry, entryDifferences: readonly Difference[]): number {
+function distance({ kind }: StoredEntry, entryDifferences: readonly Difference[]): number {
   const base = kind === 'request' ? 0 : 5
   return entryDifferences.reduce((sum, { field }) => sum + (field === 'operation' || field === 'kind' ? 10 : 1), base)
 }
 
-function nearMissOf(entry: RecordedEntry, entryDifferences: readonly Difference[]): NearMissDocument {
+function nearMissOf(entry: StoredEntry, entryDifferences: readonly Difference[]): NearMissDocument {
   return {
     id: entry.id,
     at: instant(entry.at),

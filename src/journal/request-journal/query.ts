@@ -7,7 +7,7 @@ import { nearest } from '../../model/domain/suggestion.ts'
 import { quote } from '../../model/domain/text.ts'
 import { isLinearPattern, LINEAR_PATTERN } from '../../model/domain/text-pattern.ts'
 import { isMatcher, matchesValue, valueAt } from '../../model/domain/value-match.ts'
-import { ENTRY_KINDS, PROTOCOLS, type RecordedEntry } from './entry.ts'
+import { ENTRY_KINDS, PROTOCOLS, type StoredEntry } from './entry.ts'
 import { parsedBody, entryPath, requestText, toolOf } from './view.ts'
 
 /** A query of the journal with an unknown key, or a value that cannot be read. */
@@ -52,7 +52,7 @@ const FIELDS = {
   event: (entry) => entry.webhook?.event_id ?? null,
   cause: (entry) => entry.webhook?.cause ?? null,
   body: (entry) => parsedBody(requestText(entry)) ?? null,
-} as const satisfies Record<string, (entry: RecordedEntry) => JsonValue>
+} as const satisfies Record<string, (entry: StoredEntry) => JsonValue>
 export type MatchKey = keyof typeof FIELDS
 
 export const MATCH_KEYS = Object.keys(FIELDS) as readonly MatchKey[]
@@ -123,17 +123,17 @@ function wrongValue(key: string, allowed: string, value: JsonValue): JournalQuer
   return new JournalQueryError(`${key} must be ${allowed}; found ${valueText}`, key, [], allowed)
 }
 
-export function matchesEntry(match: Match, entry: RecordedEntry): boolean {
+export function matchesEntry(match: Match, entry: StoredEntry): boolean {
   return differences(match, entry).length === 0
 }
 
 /** Without conditions, what a test did by the control API does not count. */
-export function isCounted(match: Match, entry: RecordedEntry): boolean {
+export function isCounted(match: Match, entry: StoredEntry): boolean {
   if (Object.keys(match).length > 0) return matchesEntry(match, entry)
   return entry.kind !== 'control' && entry.kind !== 'clock'
 }
 
-export function differences(match: Match, entry: RecordedEntry): Difference[] {
+export function differences(match: Match, entry: StoredEntry): Difference[] {
   return (Object.keys(match) as MatchKey[]).flatMap((key) => {
     const wanted = match[key] ?? null
     const actual = FIELDS[key](entry)
@@ -227,16 +227,16 @@ function limitOf(text: string | null): number | undefined {
  * @throws JournalQueryError when `since` is the id of no entry
  */
 export function select(
-  entries: readonly RecordedEntry[],
+  entries: readonly StoredEntry[],
   { match = {}, text = '', short = false, since, limit = DEFAULT_LIMIT }: EntryQuery,
-): RecordedEntry[] {
+): StoredEntry[] {
   const isSearch = short || text !== ''
   const later = since === undefined ? entries : laterThan(entries, since)
   const selected = later.filter((entry) => (isSearch ? matchesEntry(match, entry) : isCounted(match, entry)))
   return since === undefined ? selected.slice(Math.max(0, selected.length - limit)) : selected.slice(0, limit)
 }
 
-function laterThan(entries: readonly RecordedEntry[], since: string): readonly RecordedEntry[] {
+function laterThan(entries: readonly StoredEntry[], since: string): readonly StoredEntry[] {
   if (INSTANT.test(since)) {
     const from = milliseconds(since)
     return entries.filter(({ at }) => at >= from)

@@ -48,12 +48,12 @@ export function replayOf(
   const first = order.find(isRequest)
   const target = entries[wanted]
   if (!first || !target) return undefined
-  const recorder = new ReplayRecorder(milliseconds(first.at))
-  for (const entry of order) recorder.add(entry)
-  for (const entry of entries.slice(wanted + 1)) recorder.noteAccounts(entry)
-  for (const account of accounts) recorder.noteAccount(account)
+  const builder = new ReplayBuilder(milliseconds(first.at))
+  for (const entry of order) builder.add(entry)
+  for (const entry of entries.slice(wanted + 1)) builder.noteAccounts(entry)
+  for (const account of accounts) builder.noteAccount(account)
   const name = `replay-${(last ?? target.id).replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 80)}`
-  const documents = recorder.documents(name, describe(target, order.filter(isRequest).length))
+  const documents = builder.documents(name, describe(target, order.filter(isRequest).length))
   return { ...documents, clock: first.at, mcp: order.some(({ path }) => MCP_PATH.test(path)) }
 }
 
@@ -90,7 +90,7 @@ function seedAccount(account: SeededAccount): JsonObject {
 }
 
 /** Goes through the entries in their order, and writes a rule for every effect that was not caused by a client. */
-class ReplayRecorder {
+class ReplayBuilder {
   readonly #rules: JsonObject[] = []
   readonly #notes: string[] = []
   /** How many requests have come by, for each place and what its rules match. */

@@ -82,7 +82,7 @@ export class RequestEntries {
   }
 
   #finish({ kind, requestId: id, startedAt, trace, environment, client }: OpenEntry, { facts, send }: EndedEntry) {
-    if (facts) this.#parts.journals.record({ kind, ...facts, id, startedAt, trace, environment, client: client?.id })
+    if (facts) this.#parts.journals.add({ kind, ...facts, id, startedAt, trace, environment, client: client?.id })
     const sending = send?.()
     return sending instanceof Promise ? sending : undefined
   }

@@ -1,10 +1,10 @@
 import { foldCase } from '../../model/domain/fold-case.ts'
 import { jsonText } from '../../model/domain/json.ts'
-import type { EntryDocument, RecordedEntry } from './entry.ts'
+import type { EntryDocument, StoredEntry } from './entry.ts'
 import { requestText, responseText, entryView } from './view.ts'
 
 /** The entries that have every word of a text. A word may also be in `about`: the label of the test, for one. */
-export function withText(entries: readonly RecordedEntry[], text: string, about: string): readonly RecordedEntry[] {
+export function withText(entries: readonly StoredEntry[], text: string, about: string): readonly StoredEntry[] {
   const ofAll = foldCase(about)
   const words = foldCase(text)
     .split(/\s+/)
@@ -13,7 +13,7 @@ export function withText(entries: readonly RecordedEntry[], text: string, about:
 }
 
 /** Searches what a reader sees, so that no secret can be guessed. Most entries are told apart by their raw text, at less cost. */
-function hasWords(entry: RecordedEntry, words: readonly string[]): boolean {
+function hasWords(entry: StoredEntry, words: readonly string[]): boolean {
   // An escape makes what is shown differ from what was sent.
   const raw = rawText(entry)
   if (!/[\\%+]/.test(raw) && !words.every((word) => raw.includes(word))) return false
@@ -21,7 +21,7 @@ function hasWords(entry: RecordedEntry, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word))
 }
 
-function rawText(entry: RecordedEntry): string {
+function rawText(entry: StoredEntry): string {
   const { trace, requestHeaders, responseHeaders, errorCode, mcpClient, environment } = entry
   const { account, rules, upstream, execution_id, agent_run_id } = trace
   const parts = [entry.id, entry.kind, entry.operation, entry.method, entry.url, entry.status, errorCode, entry.client]

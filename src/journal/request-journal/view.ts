@@ -16,7 +16,7 @@ import { headerPairs, headersByName } from '../../model/domain/request-headers.t
 import type { TracedRule, RequestTrace, TracedCall } from '../../model/domain/request-trace.ts'
 import type { ScenarioFault } from '../../model/domain/scenario.ts'
 import type { TestLabel } from '../../model/domain/test-label.ts'
-import { type AccountState, type EntryDocument, type MessageDocument, KEPT, type RecordedEntry } from './entry.ts'
+import { type AccountState, type EntryDocument, type MessageDocument, KEPT, type StoredEntry } from './entry.ts'
 import {
   type DocumentName,
   masked,
@@ -28,7 +28,7 @@ import {
 } from '../../model/domain/masking.ts'
 
 /** An entry as people and programs read it: formatted, parsed, and with its secrets masked. */
-export function entryView(entry: RecordedEntry): EntryDocument {
+export function entryView(entry: StoredEntry): EntryDocument {
   const { trace } = entry
   return {
     id: entry.id,
@@ -70,7 +70,7 @@ export function entryView(entry: RecordedEntry): EntryDocument {
 export type TimelineDocument = components['schemas']['TimelineEntry']
 
 /** `sequence` is its number in its journal. */
-export function timelineEntry(entry: RecordedEntry, sequence: number): TimelineDocument {
+export function timelineEntry(entry: StoredEntry, sequence: number): TimelineDocument {
   const { account = namedAccount(entry) } = entry.trace
   return {
     sequence,
@@ -95,7 +95,7 @@ export function timelineEntry(entry: RecordedEntry, sequence: number): TimelineD
 }
 
 /** The connector and the identifier that a request names in its query or body, of an account that was not found. */
-export function namedAccount(entry: RecordedEntry): Partial<Record<'connector' | 'identifier', string>> {
+export function namedAccount(entry: StoredEntry): Partial<Record<'connector' | 'identifier', string>> {
   if (entry.operation === null) return {}
   return Object.fromEntries(
     ['connector', 'identifier'].flatMap((name) => {
@@ -106,7 +106,7 @@ export function namedAccount(entry: RecordedEntry): Partial<Record<'connector' |
 }
 
 /** A text of the request's body or query, by its name in the document (G48). */
-export function sentText(entry: RecordedEntry, field: string): string | undefined {
+export function sentText(entry: StoredEntry, field: string): string | undefined {
   const { operation, vocabulary } = entry
   const [query, body] = [entryQuery(entry), parsedBody(requestText(entry)) ?? null]
   const [documentQuery, documentBody] =
@@ -120,7 +120,7 @@ export function sentText(entry: RecordedEntry, field: string): string | undefine
 
 type Mark = TimelineDocument['marks'][number]
 
-const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } = {
+const IS_MARKED: { readonly [Name in Mark]: (entry: StoredEntry) => boolean } = {
   violation: ({ findings }) => findings.some(isViolation),
   warning: ({ findings }) => findings.some((finding) => !isViolation(finding)),
   injected: ({ trace }) => trace.injected,
@@ -142,26 +142,26 @@ export function testName(test: TestLabel | undefined): TestName | null {
 export type TestName = components['schemas']['NamedTest']
 
 /** Whether its path is not served, or not with its method. A server of MCP serves more than operations, and clients try its methods. */
-export function isUnserved({ kind, operation, protocol, status }: Omit<RecordedEntry, 'findings'>): boolean {
+export function isUnserved({ kind, operation, protocol, status }: Omit<StoredEntry, 'findings'>): boolean {
   const isRefused = status === 404 || (status === 405 && protocol !== 'mcp')
   return kind === 'request' && operation === null && isRefused
 }
 
-export function entryPath({ url }: Pick<RecordedEntry, 'url'>): string {
+export function entryPath({ url }: Pick<StoredEntry, 'url'>): string {
   const end = url.indexOf('?')
   return end === -1 ? url : url.slice(0, end)
 }
 
 /** Without the question mark; empty when there is none. */
-export function entryQuery({ url }: Pick<RecordedEntry, 'url'>): string {
+export function entryQuery({ url }: Pick<StoredEntry, 'url'>): string {
   return url.slice(entryPath({ url }).length + 1)
 }
 
-export function requestText({ requestBody }: Pick<RecordedEntry, 'requestBody'>): string {
+export function requestText({ requestBody }: Pick<StoredEntry, 'requestBody'>): string {
   return bodyText(requestBody)
 }
 
-export function responseText({ responseBody }: RecordedEntry): string {
+export function responseText({ responseBody }: StoredEntry): string {
   return bodyText(responseBody)
 }
 
@@ -170,26 +170,26 @@ function bodyText(body: Uint8Array | string): string {
 }
 
 /** The headers of a request. Of one that was sent twice the first counts. */
-export function requestHeadersOf({ requestHeaders }: Pick<RecordedEntry, 'requestHeaders'>): Record<string, string> {
+export function requestHeadersOf({ requestHeaders }: Pick<StoredEntry, 'requestHeaders'>): Record<string, string> {
   return headersByName(headerPairs(requestHeaders).reverse())
 }
 
 /** The headers of a response; one that was sent more than once is one list. */
-export function responseHeadersOf({ responseHeaders }: RecordedEntry): [name: string, value: string][] {
+export function responseHeadersOf({ responseHeaders }: StoredEntry): [name: string, value: string][] {
   return Object.entries(responseHeaders).map(([name, value]) => [name.toLowerCase(), [value].flat().join(', ')])
 }
 
 /** The tool that an execution names; null for every other request. */
-export function toolOf(entry: RecordedEntry): string | null {
+export function toolOf(entry: StoredEntry): string | null {
   return entry.operation === 'execute_tool' ? (sentText(entry, 'tool_name') ?? null) : null
 }
 
-export function shownTool(entry: RecordedEntry): string | null {
+export function shownTool(entry: StoredEntry): string | null {
   const tool = toolOf(entry)
   return tool === null ? null : maskText(tool)
 }
 
-export function webhookView({ webhook }: RecordedEntry): EntryDocument['webhook'] {
+export function webhookView({ webhook }: StoredEntry): EntryDocument['webhook'] {
   if (!webhook) return null
   const { webhook: name, event_id: event, type, attempts, cause } = webhook
   return { name, event, type, attempt: attempts + 1, cause }
@@ -218,27 +218,27 @@ function faultDocument({ kind, params }: ScenarioFault): JsonObject {
   return { [kind]: maskJson(Object.fromEntries(parameters)) }
 }
 
-function requestView(entry: RecordedEntry): MessageDocument {
+function requestView(entry: StoredEntry): MessageDocument {
   const headers = headerPairs(entry.requestHeaders).map(([name, value]) => [name.toLowerCase(), value] as const)
   // Every field of the form behind a magic link is a credential; the connector may give it any name.
   const everySecret = entry.kind === 'page' && entry.url.startsWith('/magic/')
   return message(headers, requestText(entry), entry, { isShortened: entry.isRequestShortened, everySecret })
 }
 
-function responseView(entry: RecordedEntry): MessageDocument {
+function responseView(entry: StoredEntry): MessageDocument {
   const { isResponseShortened: isShortened } = entry
   return message(responseHeadersOf(entry), responseText(entry), entry, { isShortened, everySecret: false })
 }
 
 /** Maps a name on the wire to the document's, by which secret fields are known; undefined without a vocabulary. */
-export function documentNameOf({ vocabulary }: RecordedEntry): DocumentName | undefined {
+export function documentNameOf({ vocabulary }: StoredEntry): DocumentName | undefined {
   return vocabulary && ((name) => vocabulary.document(name))
 }
 
 function message(
   headers: readonly (readonly [string, string])[],
   text: string,
-  entry: RecordedEntry,
+  entry: StoredEntry,
   { isShortened, everySecret }: { readonly isShortened: boolean; readonly everySecret: boolean },
 ): MessageDocument {
   const byName = new Map(headers.map(([name, value]) => [name, maskHeader(name, value)]))

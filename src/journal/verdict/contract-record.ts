@@ -6,13 +6,13 @@ import {
   QUERY_FIELDS,
 } from '../../model/contract/generated/field-tables.ts'
 import { isJsonObject } from '../../model/domain/json.ts'
-import type { ContractUseRecord, OperationUse } from '../../model/contract/contract-use.ts'
+import type { ContractUseSink, OperationUse } from '../../model/contract/contract-use.ts'
 import { isOperation } from '../../model/contract/route.ts'
 import { type Operation, PROXY_REQUEST } from '../../model/contract/shapes.ts'
 import { isViolation } from '../../model/domain/finding.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
 import type { TestLabel } from '../../model/domain/test-label.ts'
-import type { RecordedEntry } from '../request-journal/entry.ts'
+import type { StoredEntry } from '../request-journal/entry.ts'
 import { refusalReason } from '../request-journal/findings.ts'
 import { Histories, type ScenarioHistory } from '../../scenarios/scenario-run.ts'
 import { CountedFindings } from './counted-findings.ts'
@@ -93,13 +93,13 @@ export class ContractRecords {
 }
 
 /** How often something happened: by the mock itself, and because a scenario or the control API forced it. */
-export interface SeenTimes {
+export interface ResponseCounts {
   own: number
   injected: number
 }
 
 /** How clients used the contract in one environment, since its first request; a reset does not clear it. */
-export class EnvironmentContractRecord implements ContractUseRecord {
+export class EnvironmentContractRecord implements ContractUseSink {
   requests = 0
   judged = 0
   injected = 0
@@ -109,11 +109,11 @@ export class EnvironmentContractRecord implements ContractUseRecord {
   incompleteSince: string | undefined
   readonly findings = new CountedFindings()
   /** By operation, status and error code: `verify_user 404 AUTH_REQUEST_NOT_FOUND`. */
-  readonly outcomes = new Map<string, SeenTimes>()
+  readonly outcomes = new Map<string, ResponseCounts>()
   /** By operation and part: how far each field was reached, by its number. */
   readonly fields = new Map<Operation, Readonly<Record<Part, Levels>>>()
   /** By `from event to`. */
-  readonly moves = new Map<string, SeenTimes>()
+  readonly moves = new Map<string, ResponseCounts>()
   readonly flows = new LinkFlows()
   readonly races = new TokenRaces()
   /** Of removed environments of this name; in a copy also of the present one. */
@@ -141,7 +141,7 @@ export class EnvironmentContractRecord implements ContractUseRecord {
   }
 
   /** A verdict judges no request that was refused for its credentials, and none that only fetches a token. */
-  addRequest(entry: RecordedEntry): void {
+  addRequest(entry: StoredEntry): void {
     const { operation, findings } = entry
     const reason = refusalReason(entry)
     if (reason === undefined && !(isOperation(operation ?? '') || operation === PROXY_REQUEST)) return
@@ -194,13 +194,13 @@ export class EnvironmentContractRecord implements ContractUseRecord {
   }
 }
 
-function count(counts: Map<string, SeenTimes>, key: string, injected: boolean): void {
+function count(counts: Map<string, ResponseCounts>, key: string, injected: boolean): void {
   let times = counts.get(key)
   if (!times) counts.set(key, (times = { own: 0, injected: 0 }))
   times[injected ? 'injected' : 'own'] += 1
 }
 
-function addTimes(to: Map<string, SeenTimes>, from: ReadonlyMap<string, SeenTimes>): void {
+function addTimes(to: Map<string, ResponseCounts>, from: ReadonlyMap<string, ResponseCounts>): void {
   for (const [key, { own, injected }] of from) {
     const times = to.get(key) ?? { own: 0, injected: 0 }
     to.set(key, { own: times.own + own, injected: times.injected + injected })
@@ -212,7 +212,7 @@ function raise(to: Levels, from: Levels): void {
 }
 
 /** Adds what an entry of the journal has beside the use of its operation: whether it is judged, findings, transitions of accounts. */
-export function recordEntry(records: ContractRecords, entry: RecordedEntry): void {
+export function countEntry(records: ContractRecords, entry: StoredEntry): void {
   const { kind, operation, environment, findings, trace } = entry
   if (kind === 'request') records.of(environment).addRequest(entry)
   if (findings.length > 0) records.of(environment).findings.addEntry(entry)

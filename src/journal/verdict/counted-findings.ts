@@ -5,12 +5,12 @@ import { maskAt, maskParameters } from '../../model/domain/masking.ts'
 import type { TestLabel } from '../../model/domain/test-label.ts'
 import { shorten } from '../../model/domain/text.ts'
 import { ownValue } from '../../model/domain/value-match.ts'
-import type { RecordedEntry } from '../request-journal/entry.ts'
+import type { StoredEntry } from '../request-journal/entry.ts'
 import { MAX_PATH } from '../request-journal/findings.ts'
 import { parsedBody, entryPath, entryQuery, requestText } from '../request-journal/view.ts'
-import type { FindingOrigin } from './report-types.ts'
+import type { FindingSource } from './report-types.ts'
 
-type FindingRequest = FindingOrigin['examples'][number]
+type FindingRequest = FindingSource['examples'][number]
 
 /** A finding with what leads back to it: a mistake in a loop of a client is one finding. */
 export interface CountedFinding {
@@ -36,7 +36,7 @@ export class CountedFindings {
     this.#keyOf = keyOf
   }
 
-  addEntry(entry: RecordedEntry): void {
+  addEntry(entry: StoredEntry): void {
     for (const finding of entry.findings) this.add(finding, entry)
   }
 
@@ -81,7 +81,7 @@ export class CountedFindings {
 }
 
 /** What a finding keeps of the entry that had it. */
-export type FoundIn = Pick<RecordedEntry, 'id' | 'environment' | 'method' | 'url' | 'at' | 'requestBody' | 'test'>
+export type FoundIn = Pick<StoredEntry, 'id' | 'environment' | 'method' | 'url' | 'at' | 'requestBody' | 'test'>
 
 /** So much of an entry, for a finding that is made later. */
 export function foundIn({ id, environment, method, url, at, requestBody, test }: FoundIn): FoundIn {

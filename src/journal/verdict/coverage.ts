@@ -10,7 +10,7 @@ import {
   LEVELS,
   type Part,
   REQUEST_PARTS,
-  type SeenTimes,
+  type ResponseCounts,
 } from './contract-record.ts'
 import { reportSummary } from './report-pair.ts'
 
@@ -68,11 +68,11 @@ function statusCoverage(
   }
 }
 
-function responsesOf(times: SeenTimes = { own: 0, injected: 0 }) {
+function responsesOf(times: ResponseCounts = { own: 0, injected: 0 }) {
   return { reach: reachOf(times), answers: times.own, injected: times.injected }
 }
 
-function sumOf(all: readonly SeenTimes[]): SeenTimes {
+function sumOf(all: readonly ResponseCounts[]): ResponseCounts {
   return all.reduce((a, b) => ({ own: a.own + b.own, injected: a.injected + b.injected }), { own: 0, injected: 0 })
 }
 
@@ -84,7 +84,7 @@ function scenarioCoverage(name: string, history: ScenarioHistory | undefined): C
   return { name, reach, started, rules: rules.length, rules_fired: fired.length }
 }
 
-function reachOf(times: SeenTimes | undefined): Reach {
+function reachOf(times: ResponseCounts | undefined): Reach {
   if (!times) return 'never'
   if (times.own > 0) return 'driven'
   return times.injected > 0 ? 'injected_only' : 'never'

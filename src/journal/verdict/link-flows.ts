@@ -1,4 +1,4 @@
-import type { RecordedEntry } from '../request-journal/entry.ts'
+import type { StoredEntry } from '../request-journal/entry.ts'
 import { violation } from '../request-journal/findings.ts'
 import { CountedFindings, type CountedFinding, type FoundIn, foundIn } from './counted-findings.ts'
 
@@ -26,7 +26,7 @@ export class LinkFlows {
     return this.#ended.filter(({ client }) => ofAll || this.#verifying.has(client))
   }
 
-  see(entry: RecordedEntry): void {
+  see(entry: StoredEntry): void {
     const { client, operation } = entry
     const { link } = entry.trace
     if (client !== null && (operation === 'verify_user' || link?.verified)) this.#verifying.add(client)

@@ -7,7 +7,7 @@ import { responseInDocumentWords, bodyInDocumentWords, queryInDocumentWords } fr
 import type { PrismCheck } from './report-types.ts'
 import { errorTraits, type FieldViolation } from '../../model/domain/errors.ts'
 import type { JsonValue } from '../../model/domain/json.ts'
-import type { RecordedEntry } from '../request-journal/entry.ts'
+import type { StoredEntry } from '../request-journal/entry.ts'
 import {
   entryPath,
   entryQuery,
@@ -22,7 +22,7 @@ const BATCH = 10
 const MAX_DISAGREEMENTS = 200
 
 /** Checks every exchange in the entries of journals by Prism, which shares no code with the mock's own check. */
-export async function prismCheck(prism: PrismValidator, entries: readonly RecordedEntry[]): Promise<PrismCheck> {
+export async function prismCheck(prism: PrismValidator, entries: readonly StoredEntry[]): Promise<PrismCheck> {
   const check = {
     judged: { requests: 0, answers: 0 },
     not_judged: { refused: 0, injected: 0, shortened: 0 } satisfies Record<Unchecked, number>,
@@ -31,10 +31,10 @@ export async function prismCheck(prism: PrismValidator, entries: readonly Record
   }
   let count = 0
   for (const entry of entries) {
-    const recorded = recordedExchange(entry)
-    if (!recorded) continue
+    const entryExchange = exchangeOf(entry)
+    if (!entryExchange) continue
     if (++count % BATCH === 0) await turn()
-    const { exchange, unchecked } = recorded
+    const { exchange, unchecked } = entryExchange
     const { request, response } = unchecked
     for (const reason of [request, response]) if (reason) check.not_judged[reason] += 1
     if (!request) check.judged.requests += 1
@@ -47,7 +47,7 @@ export async function prismCheck(prism: PrismValidator, entries: readonly Record
   return { judge: 'prism', ...check }
 }
 
-function described({ environment, id, operation }: RecordedEntry, { part, ours, theirs }: Disagreement) {
+function described({ environment, id, operation }: StoredEntry, { part, ours, theirs }: Disagreement) {
   return {
     environment,
     request: id,
@@ -92,7 +92,7 @@ export interface ObservedExchange {
 
 type Unchecked = 'refused' | 'injected' | 'shortened'
 
-interface RecordedExchange {
+interface EntryExchange {
   readonly exchange: ObservedExchange
   readonly unchecked: { readonly request?: Unchecked; readonly response?: Unchecked }
 }
@@ -101,7 +101,7 @@ interface RecordedExchange {
 const STORAGE_ERROR = 'STORAGE_UNAVAILABLE'
 
 /** The exchange of an entry, in the document's words. Undefined for entries without a contract. */
-export function recordedExchange(entry: RecordedEntry): RecordedExchange | undefined {
+export function exchangeOf(entry: StoredEntry): EntryExchange | undefined {
   const { operation, kind, protocol, vocabulary } = entry
   if (kind !== 'request' || operation === null || !isOperation(operation)) return undefined
   const request = uncheckedRequest(entry)
@@ -132,26 +132,26 @@ export function recordedExchange(entry: RecordedEntry): RecordedExchange | undef
   }
 }
 
-function uncheckedRequest({ errorCode, checkViolations, isRequestShortened }: RecordedEntry): Unchecked | undefined {
+function uncheckedRequest({ errorCode, checkViolations, isRequestShortened }: StoredEntry): Unchecked | undefined {
   const isEarly = errorTraits(errorCode).early === true || errorCode === 'INTERNAL'
   if (isEarly && checkViolations.length === 0) return 'refused'
   return isRequestShortened ? 'shortened' : undefined
 }
 
-function uncheckedResponse({ status, errorCode, trace, isResponseShortened }: RecordedEntry): Unchecked | undefined {
+function uncheckedResponse({ status, errorCode, trace, isResponseShortened }: StoredEntry): Unchecked | undefined {
   if (status === 0 || trace.injected) return 'injected'
   if (errorCode === STORAGE_ERROR) return 'refused'
   return isResponseShortened ? 'shortened' : undefined
 }
 
-function sentBody(entry: RecordedEntry, operation: Operation): string {
+function sentBody(entry: StoredEntry, operation: Operation): string {
   const text = requestText(entry)
   const { vocabulary } = entry
   if (text === '' || !vocabulary) return text
   return JSON.stringify(bodyInDocumentWords(operation, readJson(text), vocabulary))
 }
 
-function answeredBody(entry: RecordedEntry, operation: Operation): unknown {
+function answeredBody(entry: StoredEntry, operation: Operation): unknown {
   const { status, vocabulary } = entry
   const text = responseText(entry)
   if (text === '') return undefined
@@ -159,7 +159,7 @@ function answeredBody(entry: RecordedEntry, operation: Operation): unknown {
   return vocabulary ? responseInDocumentWords(operation, { status, body }, vocabulary) : body
 }
 
-function responseViolations({ findings }: RecordedEntry): FieldViolation[] {
+function responseViolations({ findings }: StoredEntry): FieldViolation[] {
   const ofMock = findings.filter(({ code }) => code === 'mock_answer')
   return ofMock.map(({ field, allowed, code }) => ({ field, description: allowed, constraint: code }))
 }

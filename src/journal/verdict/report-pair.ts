@@ -1,7 +1,7 @@
 import type { Finding } from '../../model/domain/finding.ts'
 import { isViolation } from '../../model/domain/finding.ts'
 import { violation } from '../request-journal/findings.ts'
-import { findingSentence, originLines } from './sentences.ts'
+import { findingSentence, sourceLines } from './sentences.ts'
 import type { TestName } from '../request-journal/view.ts'
 import type {
   CaseResult,
@@ -51,7 +51,7 @@ export function isKept({ incomplete_since: since, findings }: ContractRecord): C
   return since === undefined && !findings.some(isViolation)
 }
 
-export function verdictItem(finding: ReportFinding, details = originLines(finding)): VerdictItem {
+export function verdictItem(finding: ReportFinding, details = sourceLines(finding)): VerdictItem {
   return { ...finding, sentence: findingSentence(finding), details }
 }
 
@@ -61,8 +61,8 @@ type RunFinding = Pick<Finding, 'code' | 'field' | 'allowed' | 'found'> &
 /** A finding about a whole run, which belongs to no request. */
 export function runFinding({ test = null, ...parts }: RunFinding): ReportFinding {
   const tests = test === null ? [] : [test]
-  const origin = { request: null, count: 1, requests: [], examples: [], tests, test_count: tests.length }
-  return { ...violation({ operation: null, basis: 'choice', ...parts }), ...origin }
+  const source = { request: null, count: 1, requests: [], examples: [], tests, test_count: tests.length }
+  return { ...violation({ operation: null, basis: 'choice', ...parts }), ...source }
 }
 
 export function tallyOf(reached: readonly { readonly reach: Reach }[]): Tally {

@@ -87,7 +87,7 @@ export function createReports(parts: ReportParts): Reports {
       const all = registry.environments().filter(({ name }) => environment === undefined || name === environment)
       return prismCheck(
         validator,
-        all.flatMap((each) => journals.of(each).recorded()),
+        all.flatMap((each) => journals.of(each).entries()),
       )
     },
     rendered: async (format, environment, allowsNoRequests) => {
@@ -164,8 +164,8 @@ const MAX_TESTS = 100
 function findingOf({ finding, count, requests: examples, tests }: CountedFinding): ReportFinding {
   const requests = examples.map(({ id }) => id)
   const testNames = [...tests.values()].slice(0, MAX_TESTS).flatMap((each) => testName(each) ?? [])
-  const origin = { request: requests[0] ?? null, count, requests, examples, tests: testNames, test_count: tests.size }
-  return { ...finding, ...origin }
+  const source = { request: requests[0] ?? null, count, requests, examples, tests: testNames, test_count: tests.size }
+  return { ...finding, ...source }
 }
 
 /**

@@ -2,7 +2,7 @@ import { findingText } from '../../model/domain/finding.ts'
 import { firedText } from '../../model/domain/scenario.ts'
 import { oneLine, plural, quote } from '../../model/domain/text.ts'
 import type { TestName } from '../request-journal/view.ts'
-import type { ContractRecord, FindingOrigin, ReportFinding } from './report-types.ts'
+import type { ContractRecord, FindingSource, ReportFinding } from './report-types.ts'
 
 /** A finding as every format writes it: `list_connected_accounts: page_size must be an integer; found "ten" (convention:G1), 2 times`. */
 export function findingSentence(finding: ReportFinding): string {
@@ -30,7 +30,7 @@ export function ruleSentences(scenarios: ContractRecord['scenarios']): string[] 
 export const SHOWN = { tests: 3, requests: 2 }
 
 /** What leads back from a finding to its tests and requests, a line each. */
-export function originLines({ count, examples, tests, test_count: testCount }: FindingOrigin): string[] {
+export function sourceLines({ count, examples, tests, test_count: testCount }: FindingSource): string[] {
   const testTexts = tests.slice(0, SHOWN.tests).map(testText)
   const more = testCount - testTexts.length
   const inTests = testCount === 1 ? `in the test ${testTexts.join()}` : `in ${testCount} tests: ${testTexts.join('; ')}`
@@ -50,7 +50,7 @@ export function testText({ name, file, line }: TestName): string {
 }
 
 /** A request of a finding: `GET /api/v1/connections at 2026-01-31T12:00:00.000Z (req_1): ?page_size=101`. */
-function requestText({ id, environment, method, path, at, excerpt }: FindingOrigin['examples'][number]): string {
+function requestText({ id, environment, method, path, at, excerpt }: FindingSource['examples'][number]): string {
   const where = environment === 'default' || environment === '' ? '' : ` in ${environment}`
   return `${method} ${path} at ${at}${where} (${id})${excerpt === '' ? '' : `: ${excerpt}`}`
 }

@@ -1,6 +1,6 @@
 import type { Finding } from '../../model/domain/finding.ts'
 import type { TokenEvent } from '../../model/domain/request-trace.ts'
-import type { RecordedEntry } from '../request-journal/entry.ts'
+import type { StoredEntry } from '../request-journal/entry.ts'
 import { violation } from '../request-journal/findings.ts'
 import { type CountedFinding, CountedFindings, findingKey, type FoundIn, foundIn } from './counted-findings.ts'
 
@@ -18,7 +18,7 @@ export class TokenRaces {
   readonly #stored = new Map<string, string>()
   readonly #suspects: { readonly event: Suspect; readonly operation: string; readonly found: FoundIn }[] = []
 
-  see(entry: RecordedEntry): void {
+  see(entry: StoredEntry): void {
     const { operation, id: request } = entry
     for (const event of entry.trace.tokens) {
       if (event.kind === 'renewed') keep(this.#renewed, event.token, { next: event.next, request })

@@ -2,7 +2,7 @@ import { isViolation } from '../../model/domain/finding.ts'
 import type { CaseResult, ContractRecord, ContractReport, ReportFinding, Tally } from './report-types.ts'
 import { plural } from '../../model/domain/text.ts'
 import { isKept, type ReportPair, runFinding, type Verdict, type VerdictItem, verdictItem } from './report-pair.ts'
-import { originLines } from './sentences.ts'
+import { sourceLines } from './sentences.ts'
 import { type ParsedAllowance, allows, type Threshold, type VerdictOptions } from './verdict-options.ts'
 
 /** Reports as formats show them: without what is allowed, and with everything that decides. */
@@ -42,7 +42,7 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
     .map((allowance) => unusedAllowance(allowance, failOn === 'warning'))
   const withReasons = (finding: ReportFinding): VerdictItem => {
     const reasons = allow.flatMap((each) => (each.reason !== undefined && allows(each, finding) ? [each.reason] : []))
-    return verdictItem(finding, [...reasons.map((reason) => `allowed because ${reason}`), ...originLines(finding)])
+    return verdictItem(finding, [...reasons.map((reason) => `allowed because ${reason}`), ...sourceLines(finding)])
   }
   const incomplete = since === undefined ? [] : [incompleteFinding(since)]
   const all = [...incomplete, ...findings, ...shortfallsOf(reports, options), ...unused]

@@ -17,6 +17,6 @@ export interface OperationUse {
 }
 
 /** Where the requests of one environment are recorded for the reports. */
-export interface ContractUseRecord {
+export interface ContractUseSink {
   addUse(use: OperationUse): void
 }

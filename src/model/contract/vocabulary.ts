@@ -16,10 +16,10 @@ interface Direction {
 /** The words of an operation's requests and answers; undefined for the token endpoint, whose words are RFC 6749's. */
 function wordsOf(operation: ServedOperation): OperationWords | undefined {
   if (!isOperation(operation)) return ERRORS_ONLY
-  return ownEntry(OPERATION_WORDS, operation)
+  return ownProperty(OPERATION_WORDS, operation)
 }
 
-function ownEntry<Entry>(entries: Readonly<Record<string, Entry>> = {}, name: string): Entry | undefined {
+function ownProperty<Entry>(entries: Readonly<Record<string, Entry>> = {}, name: string): Entry | undefined {
   return Object.hasOwn(entries, name) ? entries[name] : undefined
 }
 
@@ -42,7 +42,7 @@ export function queryInDocumentWords(operation: ServedOperation, query: string, 
   const translate = (word: string): string => vocabulary.document(word)
   const pairs = [...new URLSearchParams(query)].map(([wireName, value]): [string, string] => {
     const name = translatedName(queryWords, wireName, translate)
-    const node = ownEntry(queryWords, name)
+    const node = ownProperty(queryWords, name)
     return [name, node?.word || node?.items?.word ? translate(value) : value]
   })
   return new URLSearchParams(pairs).toString()
@@ -79,7 +79,7 @@ function translatedName(
   translate: (word: string) => string,
 ): string {
   const translation = name.split('.').map(translate).join('.')
-  return ownEntry(nodes, translation) || ownEntry(nodes, name) ? translation : name
+  return ownProperty(nodes, translation) || ownProperty(nodes, name) ? translation : name
 }
 
 function fromWire(vocabulary: Vocabulary): Direction {
@@ -101,7 +101,7 @@ function translated(node: WordNode, value: JsonValue, direction: Direction): Jso
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       const name = translatedName(node.fields, key, direction.translate)
-      const fieldNode = ownEntry(node.fields, direction.documentKey(key, name))
+      const fieldNode = ownProperty(node.fields, direction.documentKey(key, name))
       return [name, fieldNode ? translated(fieldNode, inner, direction) : inner]
     }),
   )
@@ -161,7 +161,7 @@ function wirePath({ query, body }: OperationWords, path: string, vocabulary: Voc
       return part
     }
     const translation = translatedName(node.fields, part, translate)
-    node = ownEntry(node.fields, part)
+    node = ownProperty(node.fields, part)
     return translation
   })
 }
@@ -171,7 +171,7 @@ function isFree(body: WordNode | undefined, path: string): boolean {
   let node = body
   for (const [part] of path.matchAll(PATH_PART)) {
     if (!node) return false
-    const next: WordNode | undefined = /^\[\d/.test(part) ? node.items : ownEntry(node.fields, part)
+    const next: WordNode | undefined = /^\[\d/.test(part) ? node.items : ownProperty(node.fields, part)
     if (!next && !node.fields) return node !== body
     node = next
   }
@@ -186,9 +186,9 @@ function freeStrings(words: OperationWords, request: DocumentRequest, vocabulary
     if (typeof value === 'string' && !node?.word && vocabulary.has(value)) literals.add(value)
     if (Array.isArray(value)) for (const item of value) look(node?.items, item)
     if (!isJsonObject(value)) return
-    for (const [key, inner] of Object.entries<JsonValue>(value)) look(ownEntry(node?.fields, key), inner)
+    for (const [key, inner] of Object.entries<JsonValue>(value)) look(ownProperty(node?.fields, key), inner)
   }
   look(body, request.body)
-  for (const [name, value] of new URLSearchParams(request.query)) look(ownEntry(query, name), value)
+  for (const [name, value] of new URLSearchParams(request.query)) look(ownProperty(query, name), value)
   return literals
 }

@@ -11,7 +11,7 @@ interface ErrorTraits {
   readonly by?: 'contract' | 'third_party' | 'mock'
 }
 
-interface ErrorEntry extends ErrorTraits {
+interface CataloguedError extends ErrorTraits {
   readonly status: number
   readonly code: number
   /** The field that the error is about, of those that name one. */
@@ -61,12 +61,12 @@ export const ERROR_CATALOGUE = {
   INTERNAL: { status: 500, code: 13, usual: true, by: 'mock' },
   STORAGE_UNAVAILABLE: { status: 503, code: 14, usual: true, by: 'mock' },
   TIMED_OUT: { status: 504, code: 4, usual: true },
-} as const satisfies Record<string, ErrorEntry>
+} as const satisfies Record<string, CataloguedError>
 export type ErrorCode = keyof typeof ERROR_CATALOGUE
 
-const ENTRIES = Object.entries<ErrorEntry>(ERROR_CATALOGUE)
+const ENTRIES = Object.entries<CataloguedError>(ERROR_CATALOGUE)
 
-export function errorEntry(word: string): ErrorEntry | undefined {
+export function cataloguedError(word: string): CataloguedError | undefined {
   return ENTRIES.find(([name]) => name === word)?.[1]
 }
 
@@ -180,7 +180,7 @@ export class ServiceError extends Error implements ErrorContent {
 /** The `code` of an error; of one that the catalogue lacks, that of its status, or 2 (unknown). */
 export function grpcCodeOf(errorCode: string, status: number): number {
   if (errorCode === 'TOOL_ERROR' && isToolErrorStatus(status)) return TOOL_ERROR_CODES[status]
-  const entry = errorEntry(errorCode) ?? errorEntry(codesOfStatus(status)[0] ?? '')
+  const entry = cataloguedError(errorCode) ?? cataloguedError(codesOfStatus(status)[0] ?? '')
   return entry?.code ?? 2
 }
 

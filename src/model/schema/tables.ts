@@ -623,7 +623,7 @@ export const seedBundle = strict({
   webhooks: z.array(webhook).exactOptional().describe('Where events are sent.'),
 })
 
-export const origin = strict({
+export const baseline = strict({
   id: z.literal('origin'),
   seed: seedBundle.describe('As it was written; a client id pattern in it makes environments from it.'),
   exact: seedBundle.describe(
@@ -687,7 +687,7 @@ export const snapshot = strict({
  * file, and of nothing else: `GET /_mock/state`, snapshots and resets leave them alone.
  */
 export const sections = strict({
-  origins: z.array(origin).max(1).describe('What the environment was made from, and what a reset goes back to.'),
+  origins: z.array(baseline).max(1).describe('What the environment was made from, and what a reset goes back to.'),
   scenario_definitions: z.array(scenarioDefinition).describe('Those that came by the control API.'),
   scenario_runs: z.array(storedScenarioRun),
   snapshots: z.array(snapshot),

@@ -1,7 +1,7 @@
 import {
   grpcCodeOf,
   codesOfStatus,
-  errorEntry,
+  cataloguedError,
   type ErrorContent,
   type ErrorContext,
   isToolErrorStatus,
@@ -157,7 +157,7 @@ function contextOf(
     const errorStatus = isToolErrorStatus(status) ? status : 500
     return { tool: { status: errorStatus, execution_id: executionId(), tool_error_code, tool_error_message: message } }
   }
-  const field = errorEntry(errorCode)?.field
+  const field = cataloguedError(errorCode)?.field
   return field === undefined ? {} : { violations: [{ field, description: message, constraint: 'scenario' }] }
 }
 

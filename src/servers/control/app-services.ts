@@ -3,7 +3,7 @@ import type { components } from '../../model/contract/generated/control-types.ts
 import type { DocumentChecks } from '../../files/connector-checks.ts'
 import type { Instant } from '../../model/domain/instant.ts'
 import type { ServiceParts } from '../http/services.ts'
-import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
+import type { StoredEntry } from '../../journal/request-journal/entry.ts'
 import type { ThirdParties } from '../../service/third-party/client.ts'
 import type { ContractRecords } from '../../journal/verdict/contract-record.ts'
 import type { Reports } from '../../journal/verdict/reports.ts'
@@ -27,7 +27,7 @@ export interface AppServices extends ServiceParts {
   readonly controlBodyLimit: number
   /** Largest state in bytes that can be got, and put back. */
   readonly stateLimit: number
-  readonly observeControl: ((entry: RecordedEntry) => void) | undefined
+  readonly observeControl: ((entry: StoredEntry) => void) | undefined
   /** Stops the process; undefined where the program that made the server stops it. */
   readonly shutdown: ((exitCode?: number) => void) | undefined
   /** The event streams that are open, and how many may be. */

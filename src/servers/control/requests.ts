@@ -8,7 +8,7 @@ import { DEFAULT_SETTINGS, type Settings } from '../../model/domain/settings.ts'
 import { quote } from '../../model/domain/text.ts'
 import { isWithin, timesRange, timesText } from '../../model/domain/times.ts'
 import { StreamWriter } from '../http/stream-writer.ts'
-import type { EntryDocument, RecordedEntry } from '../../journal/request-journal/entry.ts'
+import type { EntryDocument, StoredEntry } from '../../journal/request-journal/entry.ts'
 import { explain } from '../../journal/request-journal/explain.ts'
 import { entryEvents, type Journal, type JournalEvent } from '../../journal/request-journal/journal.ts'
 import { type Match, readJournalQuery, readMatch } from '../../journal/request-journal/query.ts'
@@ -68,7 +68,7 @@ export const requestHandlers = {
   /** What reproduces it: a scenario of the journal up to a request, and what was there at the start as a seed. */
   export_scenario: ({ journal, environment, path }) => {
     const { accounts, providers } = environment.model.tables
-    const entries = journal.recorded().map(viewOfEntry)
+    const entries = journal.entries().map(viewOfEntry)
     const rows = [...accounts.values()].map(({ token_expires_at = null, ...account }) => ({
       ...account,
       token_expires_at,
@@ -92,7 +92,7 @@ export const requestHandlers = {
   stream_events: ({ services, journal, request, response }) =>
     eventStream(services, request, response, (write) => {
       write(': toolmock events\n\n')
-      const send = (entry: RecordedEntry): void => {
+      const send = (entry: StoredEntry): void => {
         write(entryEvents(entry).map(serverSentEvent).join(''))
         if (response.writableLength <= MAX_UNREAD || response.destroyed) return
         services.log.warn('an event stream was closed: its client leaves too much unread', {

@@ -7,7 +7,7 @@ import { nearest } from '../../model/domain/suggestion.ts'
 import { hasBody } from '../http/body.ts'
 import { sendResponse } from '../http/wire-response.ts'
 import { lazyImport } from '../../model/domain/once.ts'
-import { recordedEntry } from '../../journal/request-journal/journal.ts'
+import { storedEntry } from '../../journal/request-journal/journal.ts'
 import type { OpenEntry } from '../../journal/request-journal/request-entries.ts'
 import { admit } from './admission.ts'
 import type { AppServices } from './app-services.ts'
@@ -81,7 +81,7 @@ function observeCall(
     const name = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('environment') ?? 'default'
     const { statusCode: status } = response
     const call = { kind: 'control', id: '', environment: undefined, startedAt, method, url, status } as const
-    observe(recordedEntry(call, { environment: registry.environment(name), realAt: realTime(), requestHeaders: [] }))
+    observe(storedEntry(call, { environment: registry.environment(name), realAt: realTime(), requestHeaders: [] }))
   })
 }
 

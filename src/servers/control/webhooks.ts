@@ -75,7 +75,7 @@ export const webhookHandlers = {
     const { services, environment, journal, path, trace } = call
     refuseSwitchedOff(services)
     const deliveries = services.webhooks.resend(environment, path.id, {
-      entries: journal.recorded(),
+      entries: journal.entries(),
       cause: trace.request,
     })
     if (deliveries && deliveries.length > 0) return sentReply(call, deliveries)

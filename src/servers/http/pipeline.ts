@@ -43,14 +43,14 @@ import { requestFromWire, wireWords } from './vocabulary-step.ts'
 import type { ServiceParts } from './services.ts'
 
 /** A step writes its result into the context, or throws an error. It returns a promise only when it has to wait. */
-type Step<Context> = (context: Context, services: ServiceParts) => Promise<void> | void
+type Stage<Context> = (context: Context, services: ServiceParts) => Promise<void> | void
 
 /**
  * From the request to the reply, its checks in their order (G17), then to the answer, at the end of the journal entry. What a step
  * of the request throws is the reply.
  */
 interface Pipeline<Context> {
-  readonly request: readonly Step<Context>[]
+  readonly request: readonly Stage<Context>[]
   readonly answer: readonly ((context: Context, services: ServiceParts) => void)[]
 }
 
@@ -65,7 +65,7 @@ const OPERATION: Pipeline<OperationContext> = {
     applyScenarios,
     operate,
   ],
-  answer: [checkReply, recordContractUse, translateResponse, serialize],
+  answer: [checkReply, countContractUse, translateResponse, serialize],
 }
 
 /** A request of the proxy has no contract: only what the service itself answers, its errors, is in the words of the wire. */
@@ -110,7 +110,7 @@ function run<Context extends RequestContext>(
       return { facts: entryFacts(context), send: () => send(context) }
     })
   try {
-    const pending = runSteps(request, context, services)
+    const pending = runStages(request, context, services)
     if (pending) return pending.catch((error: unknown) => replyWithError(error, context)).then(end)
   } catch (error) {
     replyWithError(error, context)
@@ -118,15 +118,15 @@ function run<Context extends RequestContext>(
   return end()
 }
 
-function runSteps<Context extends RequestContext>(
-  steps: readonly Step<Context>[],
+function runStages<Context extends RequestContext>(
+  steps: readonly Stage<Context>[],
   context: Context,
   services: ServiceParts,
   from = 0,
 ): Promise<void> | undefined {
   for (let at = from; at < steps.length; at++) {
     const pending = steps[at]?.(context, services)
-    if (pending) return pending.then(() => runSteps(steps, context, services, at + 1))
+    if (pending) return pending.then(() => runStages(steps, context, services, at + 1))
   }
   return undefined
 }
@@ -398,7 +398,7 @@ function checkReply(context: OperationContext, { log, responseCache }: ServicePa
 }
 
 /** Adds the request and its answer to the contract record of its environment, in the document's words (G48). */
-function recordContractUse(context: OperationContext, services: ServiceParts): void {
+function countContractUse(context: OperationContext, services: ServiceParts): void {
   const { route, request, error, fault, reply } = context
   const { operation } = route
   const environment = context.environment ?? services.defaultEnvironment()

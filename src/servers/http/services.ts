@@ -1,4 +1,4 @@
-import type { ContractUseRecord } from '../../model/contract/contract-use.ts'
+import type { ContractUseSink } from '../../model/contract/contract-use.ts'
 import type { ToolSchemas } from '../../model/contract/tool-schemas.ts'
 import type { Extension, ExtensionResponse, ExtensionRequest } from '../../model/domain/extension.ts'
 import type { ThirdParty } from '../../model/domain/ports.ts'
@@ -39,7 +39,7 @@ export interface ServiceParts {
   readonly responseCache: ResponseCache
   readonly journals: Journals
   /** By the name of an environment; empty for requests of none. */
-  readonly records: { of(environment: string): ContractUseRecord }
+  readonly records: { of(environment: string): ContractUseSink }
   readonly entries: RequestEntries
   /** Largest body of an operation in bytes (G7). */
   readonly bodyLimit: number

@@ -1,6 +1,6 @@
 import { jsonText } from '../../model/domain/json.ts'
 import type { ServerResponse } from 'node:http'
-import type { ContractUseRecord } from '../../model/contract/contract-use.ts'
+import type { ContractUseSink } from '../../model/contract/contract-use.ts'
 import type { Operation } from '../../model/contract/shapes.ts'
 import { BoundedCache } from '../../model/domain/bounded-cache.ts'
 import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
@@ -54,7 +54,7 @@ interface CachedBody {
   /** The operation and status for which its contract check passed. */
   checkedAs: { readonly operation: Operation; readonly status: number } | undefined
   /** The contract record that has its fields already, and the operation. */
-  recordedAs: { readonly operation: Operation; readonly record: ContractUseRecord } | undefined
+  recordedAs: { readonly operation: Operation; readonly record: ContractUseSink } | undefined
 }
 
 /** Cache of bodies of replies that are marked `cacheable`. It saves such a GET a fifth of its time. */

@@ -35,7 +35,7 @@ export class Lease implements ModelLease {
     this.time = time
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve))
     this.#deadline = sentAt + leaseMs - MARGIN_MS
-    this.#watch()
+    this.#endAtDeadline()
     void this.#renew()
   }
 
@@ -84,11 +84,11 @@ export class Lease implements ModelLease {
   }
 
   /** Ends the lease at its deadline, also when no request asks. */
-  #watch(): void {
+  #endAtDeadline(): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(
       () => {
-        if (this.isHeld) this.#watch()
+        if (this.isHeld) this.#endAtDeadline()
       },
       Math.max(1, this.#deadline - monotonicTime()),
     )

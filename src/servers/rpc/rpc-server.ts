@@ -19,7 +19,7 @@ import { parseTimeout as parseConnectTimeout } from '@connectrpc/connect/protoco
 import { parseTimeout as parseGrpcTimeout } from '@connectrpc/connect/protocol-grpc'
 import type { ServiceParts } from '../http/services.ts'
 import { MAX_TIMER_MS } from '../../model/domain/duration.ts'
-import { type ErrorContent, errorEntry } from '../../model/domain/errors.ts'
+import { type ErrorContent, cataloguedError } from '../../model/domain/errors.ts'
 import type { JsonObject } from '../../model/domain/json.ts'
 import { nearMiss } from '../../model/domain/suggestion.ts'
 import { errorBody } from '../http/wire-response.ts'
@@ -149,7 +149,7 @@ function errorOf(refusal: Refusal, requestId: string, definitions: RpcDefinition
 }
 
 function statusFor({ errorCode }: Refusal): number {
-  return errorEntry(errorCode)?.status ?? 500
+  return cataloguedError(errorCode)?.status ?? 500
 }
 
 /** Ends a call that reaches no operation, as any request that is refused. @returns what is answered */

@@ -6,7 +6,7 @@ import { type Instant, instant, milliseconds } from '../../model/domain/instant.
 import { parsedJson } from '../../model/domain/json.ts'
 import { RequestTrace } from '../../model/domain/request-trace.ts'
 import { RETRY_AFTER, type Webhook, type WebhookDelivery } from '../../model/domain/webhook.ts'
-import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
+import type { StoredEntry } from '../../journal/request-journal/entry.ts'
 import type { Journals } from '../../journal/request-journal/journal.ts'
 import type { RequestEntries } from '../../journal/request-journal/request-entries.ts'
 import { actBefore } from '../../scenarios/delivery.ts'
@@ -237,7 +237,7 @@ export class Deliveries {
     row: WebhookDelivery,
     rules: Rules,
     signal: AbortSignal,
-    before: readonly RecordedEntry[] = [],
+    before: readonly StoredEntry[] = [],
   ): Promise<boolean> {
     const { entries, journals, timeout } = this.#parts
     const { plan, trace } = rules
@@ -277,12 +277,12 @@ export class Deliveries {
 /** What an application has done to the account of an event while it was given it, in the same words both times. */
 function actedTwice(
   { account_id }: WebhookDelivery,
-  first: readonly RecordedEntry[],
-  second: readonly RecordedEntry[],
-): RecordedEntry | undefined {
-  const isAction = ({ kind, method, status, trace }: RecordedEntry): boolean =>
+  first: readonly StoredEntry[],
+  second: readonly StoredEntry[],
+): StoredEntry | undefined {
+  const isAction = ({ kind, method, status, trace }: StoredEntry): boolean =>
     kind === 'request' && method !== 'GET' && status >= 200 && status < 300 && trace.account?.id === account_id
-  const wordsOf = ({ operation, requestBody }: RecordedEntry): string => `${String(operation)} ${String(requestBody)}`
+  const wordsOf = ({ operation, requestBody }: StoredEntry): string => `${String(operation)} ${String(requestBody)}`
   const actionWords = new Set(first.filter(isAction).map(wordsOf))
   return second.find((entry) => isAction(entry) && actionWords.has(wordsOf(entry)))
 }

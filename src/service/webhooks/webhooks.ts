@@ -1,6 +1,6 @@
 import type { Account } from '../../model/domain/account.ts'
 import type { EventType, Webhook, WebhookDelivery } from '../../model/domain/webhook.ts'
-import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
+import type { StoredEntry } from '../../journal/request-journal/entry.ts'
 import { type Environment, type EventSender, now } from '../../state/environment.ts'
 import type { Cause } from '../../state/model/model.ts'
 import type { Change } from '../../state/model/table.ts'
@@ -91,7 +91,7 @@ export class Webhooks implements EventSender {
   resend(
     environment: Environment,
     id: string,
-    { entries, cause }: { entries: readonly RecordedEntry[]; cause: string | undefined },
+    { entries, cause }: { entries: readonly StoredEntry[]; cause: string | undefined },
   ): WebhookDelivery[] | undefined {
     const { model } = environment
     const { webhook_deliveries: table } = model.tables

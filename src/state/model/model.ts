@@ -3,7 +3,7 @@ import {
   type ClockState,
   COLUMNS,
   type MagicLink,
-  type Origin,
+  type Baseline,
   SECTION_NAMES,
   type Sections,
   type Settings,
@@ -20,7 +20,7 @@ import { Lookup } from './rows-in-order.ts'
 import { type Change, type Index, type Row, Table } from './table.ts'
 
 export {
-  type Origin,
+  type Baseline,
   SECTION_NAMES,
   type Snapshot,
   type StoredScenarioRun,
@@ -50,7 +50,7 @@ export function inColumnOrder(table: TableName, row: object): object {
 export const ACCOUNT_SEQUENCE = 'account_sequence'
 
 /** How the clock of an environment starts (`--clock`, `--freeze`, `POST environments`). */
-export type StartClock = Origin['clock']
+export type StartClock = Baseline['clock']
 
 /** Indexes beside those of the model, by table. */
 export type ExtraIndexes = { readonly [Name in AnyTable]?: readonly Index<AllTables[Name][number]>[] }
@@ -102,7 +102,7 @@ export class Model {
   constructor(sink: CommitSink, ports: ModelPorts = {}) {
     this.#sink = sink
     this.#ports = ports
-    const record = (change: Change): void => {
+    const onChange = (change: Change): void => {
       if (!this.#open) throw new Error(`${change.table} was changed outside a transaction`)
       this.#open.push(change)
     }
@@ -121,7 +121,7 @@ export class Model {
     }
     const tables = ALL_TABLES.map(
       (name) =>
-        new Table(name, record, [...(extraIndexes[name] ?? []), ...(ports.indexes?.[name] ?? [])] as Index<Row>[]),
+        new Table(name, onChange, [...(extraIndexes[name] ?? []), ...(ports.indexes?.[name] ?? [])] as Index<Row>[]),
     )
     this.tables = Object.fromEntries(tables.map((table) => [table.name, table])) as unknown as Model['tables']
   }

@@ -1,7 +1,7 @@
 import type { Sections, Snapshot } from '../../model/domain/generated/tables.ts'
 
 /** What an environment is beside its rows. Its `ids` are null when they are random. */
-export type EnvironmentRecord = Pick<Snapshot, 'settings' | 'clock' | 'ids'>
+export type EnvironmentBasics = Pick<Snapshot, 'settings' | 'clock' | 'ids'>
 
 /** The service's state in one environment: what `GET /_mock/state` shows and a snapshot holds. */
 export type EnvironmentImage = Omit<Snapshot, 'id' | 'taken_at'>

@@ -47,13 +47,13 @@ const image = members(IMAGE)
 const NAMED = { id: '', taken_at: '' }
 /** A seed may have as many accounts as the tables. */
 const seed = members({}, (value, margin, name) => (Array.isArray(value) ? rows : line)(value, margin, name))
-const origin = members({ seed, exact: seed })
+const baseline = members({ seed, exact: seed })
 const STATE = members({
   environments: members(
     {},
     members({
       ...IMAGE,
-      origins: members({}, origin),
+      origins: members({}, baseline),
       scenario_definitions: rows,
       scenario_runs: rows,
       // Replay puts the name behind the rest.

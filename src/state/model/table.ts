@@ -33,14 +33,14 @@ export class Table<T extends Row> {
   #isUnsorted = false
   #nextPlace = 0
   readonly #indexes: readonly Index<T>[]
-  readonly #record: (change: Change) => void
+  readonly #onChange: (change: Change) => void
 
   constructor(
     readonly name: string,
-    record: (change: Change) => void,
+    onChange: (change: Change) => void,
     indexes: readonly Index<T>[],
   ) {
-    this.#record = record
+    this.#onChange = onChange
     this.#indexes = indexes
   }
 
@@ -73,14 +73,14 @@ export class Table<T extends Row> {
 
   put(row: T): void {
     const slot = this.#slots.get(row.id)
-    this.#record({ table: this.name, id: row.id, before: slot?.row, after: row, place: slot?.place })
+    this.#onChange({ table: this.name, id: row.id, before: slot?.row, after: row, place: slot?.place })
     this.#set(row, slot, undefined)
   }
 
   remove(id: string): void {
     const slot = this.#slots.get(id)
     if (!slot) return
-    this.#record({ table: this.name, id, before: slot.row, after: undefined, place: slot.place })
+    this.#onChange({ table: this.name, id, before: slot.row, after: undefined, place: slot.place })
     this.#delete(slot.row)
   }
 

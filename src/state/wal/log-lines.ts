@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { jsonText, type JsonValue, parsedJson } from '../../model/domain/json.ts'
 import type { Snapshot, TableName } from '../model/model.ts'
-import type { EnvironmentRecord } from '../model/state-image.ts'
+import type { EnvironmentBasics } from '../model/state-image.ts'
 import type { Change, Row } from '../model/table.ts'
 import type { FileSystem } from './file-system.ts'
 
@@ -22,7 +22,7 @@ export interface LogHeader {
 export interface EnvironmentChange {
   environment: string
   /** The environment as it was made; null when it was removed. */
-  record?: EnvironmentRecord | null | undefined
+  record?: EnvironmentBasics | null | undefined
   /** Up to where its seeded ids are reserved. */
   ids?: number
   changes?: readonly Change[]

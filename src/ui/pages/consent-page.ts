@@ -104,16 +104,16 @@ const WHOLE_SCOPES: Readonly<Record<string, string>> = {
  * as an address; a scope without a known verb is something to use.
  */
 export function scopeWords(scope: string): string {
-  const whole = ownEntry(WHOLE_SCOPES, scope)
+  const whole = ownProperty(WHOLE_SCOPES, scope)
   if (whole !== undefined) return whole
   const parts = scope.split(/[^\p{L}\p{N}_-]+/u).filter(Boolean)
   const at = parts.findLastIndex((part) => Object.hasOwn(VERBS, part.toLowerCase()))
-  const verb = at < 0 ? 'Use' : (ownEntry(VERBS, (parts[at] ?? '').toLowerCase()) ?? 'Use')
+  const verb = at < 0 ? 'Use' : (ownProperty(VERBS, (parts[at] ?? '').toLowerCase()) ?? 'Use')
   const thing = (at > 0 ? parts[at - 1] : at < 0 ? parts.at(-1) : parts[1]) ?? 'everything'
   return `${verb} ${thing.replaceAll(/[_-]+/g, ' ')}`
 }
 
-function ownEntry(words: Readonly<Record<string, string>>, name: string): string | undefined {
+function ownProperty(words: Readonly<Record<string, string>>, name: string): string | undefined {
   return Object.hasOwn(words, name) ? words[name] : undefined
 }
 

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { RequestLog } from '../../../src/app/cli/request-log.ts'
-import { recordedEntry } from '../../../src/journal/request-journal/journal.ts'
+import { storedEntry } from '../../../src/journal/request-journal/journal.ts'
 import { describeWith } from '../../support/machine.ts'
 import { type Serving, ToolmockProcess } from './toolmock-process.ts'
 
@@ -267,7 +267,7 @@ describe('a slow reader', () => {
   const entry = () => {
     const environment = { name: 'default', clock: { now: () => 0 } }
     const input = { kind: 'request', id: 'req_1', environment, url: '/x', method: 'GET', status: 200 } as const
-    return recordedEntry(input, { environment, realAt: 0, requestHeaders: [] })
+    return storedEntry(input, { environment, realAt: 0, requestHeaders: [] })
   }
 
   it('gets the number of requests that were left out while more than a megabyte was unread', () => {

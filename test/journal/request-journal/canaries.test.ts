@@ -9,7 +9,7 @@ import { RequestLog } from '../../../src/app/cli/request-log.ts'
 import { CONTROL_ROUTES } from '../../../src/model/contract/generated/control-routes.ts'
 import type { ControlOperation } from '../../../src/servers/control/input.ts'
 import type { JsonValue } from '../../../src/model/domain/json.ts'
-import type { RecordedEntry } from '../../../src/journal/request-journal/entry.ts'
+import type { StoredEntry } from '../../../src/journal/request-journal/entry.ts'
 import { explain } from '../../../src/journal/request-journal/explain.ts'
 import { entryEvents } from '../../../src/journal/request-journal/journal.ts'
 import { requestText } from '../../../src/journal/request-journal/view.ts'
@@ -451,7 +451,7 @@ it('no output contains a secret that a client sent in any place or form', { time
   }
   const stdout = [false, true].map((json) => new RequestLog(printed, { json, withControl: true }))
   try {
-    const observeControl = (entry: RecordedEntry): void => stdout.forEach((each) => each.observe(entry))
+    const observeControl = (entry: StoredEntry): void => stdout.forEach((each) => each.observe(entry))
     await withControl({ log, journalFile, journalCapacity: 100_000, observeControl }, async (mock) => {
       const { services } = mock.app
       const environment = services.defaultEnvironment()
@@ -465,7 +465,7 @@ it('no output contains a secret that a client sent in any place or form', { time
       await everywhere(mock)
       for (const [name, text] of await controlOutputs(mock)) look(name, text)
       // The stored entries do contain the secrets.
-      expect(entries.recorded().filter((entry) => found(requestText(entry)).length > 0).length).toBeGreaterThan(500)
+      expect(entries.entries().filter((entry) => found(requestText(entry)).length > 0).length).toBeGreaterThan(500)
       for (const { id } of entries.query({ limit: 100_000 }).filter(({ status }) => status >= 400)) {
         look('explain', JSON.stringify(explain(entries, id, environment)))
       }
@@ -511,7 +511,7 @@ it('no output contains the metadata of a call of gRPC, binary or not', { timeout
     outputs.push(await (await fetch(`${mock.url}/_mock/contract`)).text())
     const environment = mock.app.services.defaultEnvironment()
     // The stored entries do contain the secrets.
-    const stored = environment ? mock.app.services.journals.of(environment).recorded() : []
+    const stored = environment ? mock.app.services.journals.of(environment).entries() : []
     expect(JSON.stringify(stored.map(({ requestHeaders }) => requestHeaders))).toContain(secret)
   })
   expect(outputs.flatMap((text) => [...found(text), ...(text.includes(secret) ? [secret] : [])])).toEqual([])

@@ -63,7 +63,7 @@ describe('explaining an answer', () => {
       await createActive(mock, {}, { oauth_token: { access_token: 'at_1', refresh_token: 'rt_1' } })
       await mock.api.post('/execute_tool', { connector: 'mail', identifier: 'ada@example.com', ...LIST })
       const journal = mock.app.services.journals.of(mock.environment)
-      const entry = journal.recorded().at(-1)!
+      const entry = journal.entries().at(-1)!
       entry.trace.upstream = [...entry.trace.upstream, ...entry.trace.upstream]
       expect(explainLast(mock).facts.filter((fact) => fact.startsWith('The call to the API'))).toHaveLength(2)
     }))

@@ -4,14 +4,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import type { RecordedEntry } from '../../../src/journal/request-journal/entry.ts'
+import type { StoredEntry } from '../../../src/journal/request-journal/entry.ts'
 import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
 import { entryEvents, Journal, type JournalEvent, Journals } from '../../../src/journal/request-journal/journal.ts'
 import { masked } from '../../../src/model/domain/masking.ts'
 import { JournalQueryError, readJournalQuery, readMatch } from '../../../src/journal/request-journal/query.ts'
 import { recorded } from './recorded.ts'
 
-function journalOf(entries: readonly Partial<RecordedEntry>[], limits = {}): Journal {
+function journalOf(entries: readonly Partial<StoredEntry>[], limits = {}): Journal {
   const journal = new Journal({ capacity: 100, maxBytes: 1e9, ...limits })
   for (const [index, fields] of entries.entries()) journal.append(recorded({ id: `req_${index + 1}`, ...fields }))
   return journal
@@ -69,7 +69,7 @@ describe('the limits of a journal', () => {
 
   it('release the memory of dropped entries', async () => {
     const journal = new Journal({ capacity: 3, maxBytes: 1e9 })
-    const append = (): WeakRef<RecordedEntry> => {
+    const append = (): WeakRef<StoredEntry> => {
       const entry = recorded()
       journal.append(entry)
       return new WeakRef(entry)
@@ -97,7 +97,7 @@ describe('the journal of an environment that was removed', () => {
     const remove = (): WeakRef<object> => {
       const environment = { name: 'worker', clock: { now: () => 0 } }
       journals.remove(environment)
-      journals.record({ kind: 'request', id: 'late', environment, url: '/late', status: 200 })
+      journals.add({ kind: 'request', id: 'late', environment, url: '/late', status: 200 })
       return new WeakRef(environment)
     }
     const removed = remove()
@@ -360,7 +360,7 @@ describe('verifying', () => {
   })
 
   it('names entries of another kind or operation after those that differ less', () => {
-    const closest = (entries: Partial<RecordedEntry>[], match: object) =>
+    const closest = (entries: Partial<StoredEntry>[], match: object) =>
       journalOf(entries)
         .verify(readMatch(match))
         .near_misses.map(({ id }) => id)

@@ -1,8 +1,8 @@
 import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
-import type { RecordedEntry } from '../../../src/journal/request-journal/entry.ts'
+import type { StoredEntry } from '../../../src/journal/request-journal/entry.ts'
 
 /** A recorded request: `execute_tool` answered with 200, unless `fields` differ. */
-export function recorded(fields: Partial<RecordedEntry> = {}): RecordedEntry {
+export function recorded(fields: Partial<StoredEntry> = {}): StoredEntry {
   return {
     kind: 'request',
     id: 'req_1',

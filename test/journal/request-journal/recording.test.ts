@@ -4,7 +4,7 @@ import {
   type EntryEnvironment,
   type EntryInput,
   KEPT,
-  type RecordedEntry,
+  type StoredEntry,
 } from '../../../src/journal/request-journal/entry.ts'
 import { Journals } from '../../../src/journal/request-journal/journal.ts'
 
@@ -25,10 +25,10 @@ const input = (fields: Partial<EntryInput> = {}): EntryInput => ({
   ...fields,
 })
 
-function recordedBy(journals: Journals, fields: Partial<EntryInput> = {}): RecordedEntry {
-  let entry: RecordedEntry | undefined
+function recordedBy(journals: Journals, fields: Partial<EntryInput> = {}): StoredEntry {
+  let entry: StoredEntry | undefined
   journals.observe((each) => (entry = each))
-  journals.record(input(fields))
+  journals.add(input(fields))
   if (!entry) throw new Error('nothing was recorded')
   return entry
 }
@@ -129,12 +129,12 @@ describe('recording', () => {
     const seen: string[] = []
     journals.observe(({ id }) => seen.push(`first ${id}`))
     journals.observe(({ id }) => seen.push(`second ${id}`))
-    journals.record(input({ id: 'a', environment: OTHER }))
-    journals.record(input({ id: 'b' }))
+    journals.add(input({ id: 'a', environment: OTHER }))
+    journals.add(input({ id: 'b' }))
     const ids = (environment: object) =>
       journals
         .of(environment)
-        .recorded()
+        .entries()
         .map(({ id }) => id)
     expect([ids(OTHER), ids(DEFAULT)]).toEqual([['a'], ['b']])
     expect(seen).toEqual(['first a', 'second a', 'first b', 'second b'])
@@ -144,7 +144,7 @@ describe('recording', () => {
 describe('the journal of an environment that is removed', () => {
   it('ends its waits, and an environment that comes after it begins with an empty one', async () => {
     const journals = journalsWith()
-    journals.record(input())
+    journals.add(input())
     const waiting = journals.of(DEFAULT).wait({}, { times: 2, timeoutMs: 60_000 })
     journals.remove(DEFAULT)
     expect(await waiting).toMatchObject({ ok: false, matched: 1 })

@@ -124,7 +124,7 @@ function leaves(value: JsonValue, fields: ReadonlySet<string>, inside = false): 
 
 function rawOf(journal: Journal): string {
   return journal
-    .recorded()
+    .entries()
     .map((entry) => [...entry.requestHeaders, requestText(entry), entry.responseBody].join())
     .join()
 }

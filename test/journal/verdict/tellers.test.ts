@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { App } from '../../../src/app/app.ts'
-import { recordedFacts, requestJson, requestLine } from '../../../src/app/cli/request-line.ts'
+import { lineFacts, requestJson, requestLine } from '../../../src/app/cli/request-line.ts'
 import { findingText } from '../../../src/model/domain/finding.ts'
 import { InstantCache } from '../../../src/model/domain/instant.ts'
 import { xmlText } from '../../../src/model/domain/junit.ts'
@@ -250,7 +250,7 @@ const BY_MCP: [title: string, ask: AskByMcp, ...findings: string[]][] = [
 async function expectOneStory(app: App, run: TestRun, expected: readonly string[]): Promise<void> {
   const environment = app.services.defaultEnvironment()!
   const journal = app.services.journals.of(environment)
-  const entry = journal.recorded().findLast(({ kind }) => kind === 'request')!
+  const entry = journal.entries().findLast(({ kind }) => kind === 'request')!
   const { findings } = entryView(entry)
   expect(findings).toHaveLength(expected.length)
   for (const [at, finding] of findings.entries()) {
@@ -259,7 +259,7 @@ async function expectOneStory(app: App, run: TestRun, expected: readonly string[
   }
   const words = findings.map((finding) => `${finding.kind}: ${findingText(finding)}`)
 
-  const facts = recordedFacts(entry, new InstantCache())
+  const facts = lineFacts(entry, new InstantCache())
   const line = requestLine(facts, undefined)
   const plain = words.map((each) => oneLine(each, 240))
   expect(line.slice(line.indexOf(' ') + 1).startsWith(plain.join(' '))).toBe(true)

@@ -283,7 +283,7 @@ describe('while the disk is slow', () => {
       disk.gate = new Promise((resolve) => (open = resolve))
       const resetting = call('post', '/reset')
       while (environment?.model.tables.magic_links.size !== 0) await new Promise((turn) => setImmediate(turn))
-      journals.record({ kind: 'request', id: 'req_later', environment, url: '/', status: 200 })
+      journals.add({ kind: 'request', id: 'req_later', environment, url: '/', status: 200 })
       open()
       expect((await resetting).status).toBe(200)
       const { requests } = (await call('get', '/requests')).body as { requests: { id: string }[] }

@@ -530,7 +530,7 @@ it('a timeline whose reader is slow gets nothing after its end', async () => {
       await nextTurn()
       expect(response?.writableEnded).toBe(true)
       const write = vi.spyOn(response!, 'write')
-      journals.record({ kind: 'control', id: 'req_1', environment: undefined, url: 'later', status: 200 })
+      journals.add({ kind: 'control', id: 'req_1', environment: undefined, url: 'later', status: 200 })
       vi.advanceTimersByTime(15_000)
       expect(write).not.toHaveBeenCalled()
       response?.destroy()

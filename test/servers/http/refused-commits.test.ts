@@ -288,7 +288,7 @@ describe('an answer that depends on a commit that the disk refuses', () => {
       await until(isReset)
       const { environment } = mock
       const unreadable = { kind: 'request', id: 'req_1', environment, url: '/unreadable', status: 400 } as const
-      mock.app.services.journals.record(unreadable)
+      mock.app.services.journals.add(unreadable)
       // It is answered and recorded once the reset is durable.
       const meanwhile = mock.http('get', '/meanwhile').then((answer) => answer.status)
       for (let turn = 0; turn < 50; turn++) await nextTurn()

@@ -148,7 +148,7 @@ describe('a fault of a scenario, on the response of a call by MCP', () => {
         const { journals, defaultEnvironment } = mock.app.services
         const journal = journals.of(defaultEnvironment()!)
         await journal.wait({ operation: 'execute_tool' })
-        const entry = journal.recorded().find(({ operation }) => operation === 'execute_tool')
+        const entry = journal.entries().find(({ operation }) => operation === 'execute_tool')
         expect(entry).toMatchObject({ status, protocol: 'mcp', trace: { rules: [{ rule: 'only' }] } })
       })
     })

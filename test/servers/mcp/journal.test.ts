@@ -102,7 +102,7 @@ describe('what a client of MCP asks beside calls', () => {
       expect(await covered()).toEqual(before)
       expect(await mock.call('GET', '/_mock/contract')).toMatchObject({ ok: true, total: { findings: [] } })
       const { journals, defaultEnvironment } = mock.app.services
-      const recorded = journals.of(defaultEnvironment()!).recorded()
+      const recorded = journals.of(defaultEnvironment()!).entries()
       const marks = recorded.filter(({ protocol }) => protocol === 'mcp').map((entry) => timelineEntry(entry, 1).marks)
       expect(marks).toEqual(found.map(() => []))
     })

@@ -72,7 +72,7 @@ const SHOWN: Readonly<Record<AuthorizationType, { full: object; open: object; ex
 
 /** The ignored fields of the last request. */
 function ignoredFields({ app, environment }: TestToolmock): string[] {
-  const { trace } = app.services.journals.of(environment).recorded().at(-1)!
+  const { trace } = app.services.journals.of(environment).entries().at(-1)!
   return trace.warnings.map(({ field }) => field)
 }
 

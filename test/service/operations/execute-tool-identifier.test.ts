@@ -28,7 +28,7 @@ function run({ api }: TestToolmock, body: object) {
 
 /** The account of the last tool call in the journal. */
 function journaledAccount({ app, environment }: TestToolmock): string | undefined {
-  const entries = app.services.journals.of(environment).recorded()
+  const entries = app.services.journals.of(environment).entries()
   return entries.findLast(({ operation }) => operation === 'execute_tool')?.trace.account?.id
 }
 

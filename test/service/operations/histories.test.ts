@@ -113,7 +113,7 @@ const waited = fc.constantFrom('5m', '11m', '2h').map((by) =>
 const aStep = fc.oneof(created, updated, linked, followed, verified, used, forced, retyped, removed, waited)
 
 function transitionsOf({ app, environment }: TestToolmock): AccountTransition[] {
-  const recorded = app.services.journals.of(environment).recorded()
+  const recorded = app.services.journals.of(environment).entries()
   return recorded.flatMap(({ trace }) => [...trace.due, ...trace.transitions])
 }
 

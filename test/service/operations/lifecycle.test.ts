@@ -43,7 +43,7 @@ function force({ environment }: TestToolmock, event: AccountEvent): void {
 
 /** The transitions of the last request that caused any. */
 function lastTransitions({ app, environment }: TestToolmock): readonly AccountTransition[] {
-  const recorded = app.services.journals.of(environment).recorded()
+  const recorded = app.services.journals.of(environment).entries()
   return recorded.findLast(({ trace }) => trace.transitions.length > 0)?.trace.transitions ?? []
 }
 

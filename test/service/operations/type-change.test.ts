@@ -122,7 +122,7 @@ describe('a custom provider that changes its type (G39)', () => {
       const { id } = await createAccount(mock, { connector, connected_account: KEY })
       await changeType(mock, connector, 'OAUTH')
       await changeType(mock, connector, 'NO_AUTH')
-      const recorded = mock.app.services.journals.of(mock.environment).recorded()
+      const recorded = mock.app.services.journals.of(mock.environment).entries()
       const moves = recorded.flatMap(({ trace }) => trace.transitions.map(({ event, from, to }) => [event, from, to]))
       expect(moves.slice(-2)).toEqual([
         ['type_changed', 'ACTIVE', 'PENDING_AUTH'],

@@ -1,5 +1,5 @@
 import { isViolation } from '../../../model/domain/finding.ts'
-import type { Coverage, FindingOrigin, Reach, ReportFinding, Tally } from '../report-types.ts'
+import type { Coverage, FindingSource, Reach, ReportFinding, Tally } from '../report-types.ts'
 import { breakable, capitalised, plural } from '../../../model/domain/text.ts'
 import { html, type Html, type HtmlValue } from '../../../ui/pages/html.ts'
 import { htmlDocument } from '../../../ui/pages/layout.ts'
@@ -157,13 +157,13 @@ function findingTable(title: string, findings: readonly ReportFinding[], noun: s
     const { field, found, allowed, code, error_code, basis, count, did_you_mean: meant } = finding
     const cited = html`${inCode(error_code ?? code)}<br /><small class="short">${basis}</small>`
     const rule = html`${allowed}${meant !== null && html`: did you mean ${inCode(meant)}?`}`
-    return [inCode(field), found, rule, cited, count, originCell(finding)]
+    return [inCode(field), found, rule, cited, count, sourceCell(finding)]
   })
   return table(`${title}: ${noun}s`, heads, rows, 'findings')
 }
 
 /** What leads back from a finding to its tests and requests. */
-function originCell({ count, examples, tests, test_count: testCount }: FindingOrigin): HtmlValue {
+function sourceCell({ count, examples, tests, test_count: testCount }: FindingSource): HtmlValue {
   const testItems = tests.slice(0, SHOWN.tests).map((test) => html`<li>${testText(test)}</li>`)
   const exampleItems = examples
     .slice(0, SHOWN.requests)

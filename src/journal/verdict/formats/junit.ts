@@ -2,7 +2,7 @@ import { isViolation } from '../../../model/domain/finding.ts'
 import { type JunitCase, type JunitSuite, junitXml } from '../../../model/domain/junit.ts'
 import type { TestName } from '../../request-journal/view.ts'
 import type { CaseResult, ContractRecord, ReportFinding } from '../report-types.ts'
-import { findingSentence, leftOutSentence, originLines } from '../sentences.ts'
+import { findingSentence, leftOutSentence, sourceLines } from '../sentences.ts'
 import { byOperation } from '../report-pair.ts'
 import type { JudgedReports } from '../verdict.ts'
 import { coverageRows } from './text.ts'
@@ -109,7 +109,7 @@ function countsLines(total: ContractRecord): string[] {
 
 function withRequests(finding: ReportFinding): string {
   const ids = finding.request === null ? [] : [`requests: ${finding.requests.join(', ')}`]
-  return [findingSentence(finding), ...originLines(finding), ...ids].join('\n  ')
+  return [findingSentence(finding), ...sourceLines(finding), ...ids].join('\n  ')
 }
 
 /** Of minima what there is too little of, `operations` or `statuses`: there may be several. */

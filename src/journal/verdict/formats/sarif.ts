@@ -5,7 +5,7 @@ import { isViolation } from '../../../model/domain/finding.ts'
 import { UNKNOWN_PATH } from '../../request-journal/findings.ts'
 import type { TestName } from '../../request-journal/view.ts'
 import type { CaseResult, ReportFinding } from '../report-types.ts'
-import { findingSentence, originLines } from '../sentences.ts'
+import { findingSentence, sourceLines } from '../sentences.ts'
 import { runFinding } from '../report-pair.ts'
 import { type JudgedReports, ownReasons } from '../verdict.ts'
 
@@ -84,7 +84,7 @@ function sarifResult(finding: ReportFinding, bundled: ReadonlySet<string>): Resu
     ruleId,
     ruleIndex: RULE_IDS.indexOf(ruleId),
     level: isViolation(finding) ? 'error' : RULES[ruleId].level,
-    message: { text: plainMessage([findingSentence(finding), ...originLines(finding)].join('\n')) },
+    message: { text: plainMessage([findingSentence(finding), ...sourceLines(finding)].join('\n')) },
     locations: [places[0] ?? location],
     ...(places.length === 0 ? {} : { relatedLocations: [...places.slice(1), location] }),
     ...(finding.request === null ? {} : { occurrenceCount: count }),

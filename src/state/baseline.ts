@@ -1,10 +1,10 @@
 import { mergeBundles, type SeedBundle } from '../model/domain/seed.ts'
 import type { Environment } from './environment.ts'
-import type { Origin } from './model/model.ts'
+import type { Baseline } from './model/model.ts'
 import { connectorNames } from './seeding.ts'
 
 /*
- * How the origin of an environment is made, and how it changes with its seed.
+ * How the baseline of an environment is made, and how it changes with its seed.
  */
 
 /** A seed without its clients: those belong to the environment that it is the seed of, and the rest get their own. */
@@ -12,17 +12,17 @@ export function withoutClients(seed: SeedBundle): SeedBundle {
   return { ...seed, clients: [] }
 }
 
-/** The origin after another seed document was added. */
-export function extendedOrigin(
-  origin: Origin,
+/** The baseline after another seed document was added. */
+export function extendedBaseline(
+  baseline: Baseline,
   environment: Environment,
   added: { seed: SeedBundle; exact: SeedBundle },
-): Origin {
+): Baseline {
   return {
-    ...origin,
-    seed: mergeBundles([origin.seed, added.seed]),
-    exact: mergeBundles([origin.exact, added.exact]),
-    kept: keptRows(environment, added.exact, origin.kept),
+    ...baseline,
+    seed: mergeBundles([baseline.seed, added.seed]),
+    exact: mergeBundles([baseline.exact, added.exact]),
+    kept: keptRows(environment, added.exact, baseline.kept),
   }
 }
 
@@ -30,7 +30,7 @@ export function extendedOrigin(
  * A changed seed as it goes on top of an environment that was made from an earlier one: providers without an identifier keep
  * the one that they were given, and accounts that were generated once are not generated again.
  */
-export function changedSeed({ exact }: Origin, seed: SeedBundle): SeedBundle {
+export function changedSeed({ exact }: Baseline, seed: SeedBundle): SeedBundle {
   const identifiers = new Map(exact.providers.map(({ display_name, identifier }) => [display_name, identifier]))
   const providers = seed.providers.map((provider) => {
     const identifier = provider.identifier ?? identifiers.get(provider.display_name)
@@ -39,19 +39,19 @@ export function changedSeed({ exact }: Origin, seed: SeedBundle): SeedBundle {
   return { ...seed, providers, generate: [] }
 }
 
-/** The origin after the seed that it rests on has changed: what that names is now as it says, the rest stays. */
-export function reseededOrigin(
-  origin: Origin,
+/** The baseline after the seed that it rests on has changed: what that names is now as it says, the rest stays. */
+export function reseededBaseline(
+  baseline: Baseline,
   environment: Environment,
   { seed, exact }: { seed: SeedBundle; exact: SeedBundle },
-): Origin {
-  const accounts = inPlace(origin.exact.accounts, exact.accounts, ({ id }) => id)
-  const providers = inPlace(origin.exact.providers, exact.providers, ({ identifier }) => identifier)
+): Baseline {
+  const accounts = inPlace(baseline.exact.accounts, exact.accounts, ({ id }) => id)
+  const providers = inPlace(baseline.exact.providers, exact.providers, ({ identifier }) => identifier)
   return {
-    ...origin,
-    seed: { ...seed, clients: mergeBundles([origin.seed, seed]).clients },
-    exact: { ...mergeBundles([origin.exact, exact]), accounts, providers },
-    kept: keptRows(environment, exact, origin.kept),
+    ...baseline,
+    seed: { ...seed, clients: mergeBundles([baseline.seed, seed]).clients },
+    exact: { ...mergeBundles([baseline.exact, exact]), accounts, providers },
+    kept: keptRows(environment, exact, baseline.kept),
   }
 }
 
@@ -65,8 +65,8 @@ function inPlace<T>(before: readonly T[], current: readonly T[], name: (item: T)
 export function keptRows(
   { model: { tables } }: Environment,
   seed: SeedBundle,
-  before: Origin['kept'] = { connections: [], providers: [] },
-): Origin['kept'] {
+  before: Baseline['kept'] = { connections: [], providers: [] },
+): Baseline['kept'] {
   const names = new Set(connectorNames(seed))
   const connections = tables.connections.values().filter(({ key_id }) => names.has(key_id))
   const providers = tables.providers.values().filter(({ identifier }) => names.has(identifier))
