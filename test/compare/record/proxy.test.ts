@@ -39,7 +39,7 @@ describe('the recorder', () => {
         expect([response.statusCode, response.statusMessage]).toEqual([418, 'I am'])
         expect(response.headers['x-path']).toBe('/base/api/v1/x?y=%41')
         expect(gunzipSync(Buffer.concat(chunks)).toString()).toBe('{"a":1}')
-        expect(recorded.at(-1)).toMatchObject({ target: '/api/v1/x?y=%41', answer: { status: 418, isTorn: false } })
+        expect(recorded.at(-1)).toMatchObject({ target: '/api/v1/x?y=%41', response: { status: 418, isTorn: false } })
       },
     ))
 
