@@ -29,7 +29,7 @@ const NOTHING: readonly never[] = Object.freeze([])
 
 /** What an entry got wrong, violations first. Nearly every request has nothing, and costs no more than these questions. */
 export function findingsOf(entry: Omit<StoredEntry, 'findings'>, facts: FindingFacts): readonly Finding[] {
-  const { error, checked, responseViolations: responseViolations = NOTHING, eventMistakes = NOTHING } = facts
+  const { error, checked, responseViolations = NOTHING, eventMistakes = NOTHING } = facts
   const { trace } = entry
   const noted = (checked?.warnings.length ?? 0) + trace.warnings.length + trace.rules.length
   const isUnknownPath = isUnserved(entry)

@@ -65,7 +65,7 @@ async function routed(
   if (!route) throw notServed(request, parts)
   // Asked for health or readiness alone, a server loads no more: zod would make an idle one 10 MB larger.
   if (route.open && !request.url.includes('?') && !hasBody(request)) return PROBES[route.operation]({ services })
-  const { controlResponse: controlResponse } = await loadResponses()
+  const { controlResponse } = await loadResponses()
   return controlResponse(services, route, matchPath(route.path, parts) ?? {}, { request, response, entry })
 }
 

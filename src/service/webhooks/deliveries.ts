@@ -258,7 +258,7 @@ export class Deliveries {
         requestHeaders: Object.entries(headers).flat(),
         requestBody: row.body,
         status,
-        responseHeaders: responseHeaders,
+        responseHeaders,
         responseBody: response,
         eventMistakes: [
           ...taken.map((mistake) => ({ mistake, found: String(status) })),
