@@ -53,10 +53,9 @@ const HEAVY =
   /node_modules\/(zod|yaml|pg|undici|re2js|@modelcontextprotocol|@bufbuild|@connectrpc|@faker-js|@stoplight|@peculiar|ajv\/dist\/(?!runtime\/)|ajv-formats\/dist\/(?!formats))/
 
 /** The packages in the bundle of the dashboard, which `npm run generate` makes. */
-const DASHBOARD_PACKAGES = [
-  ...['preact', '@preact/signals', '@preact/signals-core'],
-  ...['@lezer/common', '@lezer/highlight', '@lezer/lr', '@lezer/yaml'],
-].map((name) => `${ROOT}node_modules/${name}/package.json`)
+const DASHBOARD_PACKAGES = [...['preact', '@preact/signals', '@preact/signals-core']].map(
+  (name) => `${ROOT}node_modules/${name}/package.json`,
+)
 
 /** The media types that the mock sends or reads. */
 const MEDIA_TYPES = new Set([

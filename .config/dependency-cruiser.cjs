@@ -28,7 +28,6 @@ const PACKAGES = {
   'pg-connection-string': '^src/servers/replicas/database\\.ts$',
   undici: '^src/servers/replicas/forwarder\\.ts$',
   vitest: '^src/app/runners/vitest\\.ts$',
-  '@lezer': '^src/ui/dashboard/highlight\\.ts$',
   preact: '^src/ui/dashboard/',
   '@preact': '^src/ui/dashboard/',
 }

@@ -12,6 +12,8 @@ import { accountFacts, responseOf, type Evidence, upstreamFacts } from './eviden
 import { type CausePart, DETAILS, type Details, generalActions, say } from './explanations.ts'
 import type { Journal } from './journal.ts'
 import { REMEDIES, type Remedy, UNREADABLE } from './remedies.ts'
+import { requestSteps } from './steps.ts'
+import { entryView } from './view.ts'
 
 /** Why an answer is what it is; secrets are masked. `text` is all of it. */
 export type ExplanationDocument = components['schemas']['Explanation']
@@ -30,7 +32,8 @@ export function explain(
   const { cause, remedy, details } = evidenceReason(evidence)
   const because = remedy && `${remedy.because.replace(/\.$/, '')} (${remedy.basis}).`
   const general = [...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry)]
-  const facts = [...general, ...(details.facts?.(evidence) ?? []), `The clock said ${instant(entry.at)}.`].map(maskText)
+  const facts = [...general, ...(details.facts?.(evidence) ?? [])].map(maskText)
+  const clock = `The clock said ${instant(entry.at)}.`
   const actions = [...generalActions(evidence), ...(details.actions?.(evidence) ?? [])]
   const [first, ...others] = cause.map((part) => ({ ...part, text: maskText(part.text) }))
   // The name of a field stays as it was sent.
@@ -51,7 +54,8 @@ export function explain(
     facts,
     findings: [...entry.findings],
     actions,
-    text: [...lines, ...facts.map((fact) => `- ${fact}`), ...advice.map((line) => `→ ${line}`)].join('\n'),
+    steps: requestSteps(entryView(entry)),
+    text: [...lines, ...[...facts, clock].map((fact) => `- ${fact}`), ...advice.map((line) => `→ ${line}`)].join('\n'),
   }
 }
 

@@ -1,26 +1,24 @@
 import { type ComponentChildren } from 'preact'
 import { isJsonObject, type JsonValue } from '../../model/domain/json.ts'
 import { plural, shorten } from '../../model/domain/text.ts'
-import type { Request } from './api.ts'
+import type { Explanation, Request } from './api.ts'
 import { momentOf } from './format.ts'
 import { inEnvironment, linkTo, route } from './hash-route.ts'
 import { Path, Status, Table } from './content.tsx'
 import { Detail, Loading, Section } from './layout.tsx'
 import { close, titleOf } from './entry.ts'
-import { stepsOf } from './request-steps.ts'
 import { pathOf, useApi } from './use-api.ts'
 
 /** Two requests side by side: only what differs, and what always does (ids and times) apart. */
 export function Comparison({ id, other }: Readonly<{ id: string; other: string }>) {
   const { within = inEnvironment().environment } = route.value.parameters
-  const one = useApi<{ request: Request }>(pathOf('requests', id))
-  const two = useApi<{ request: Request }>(pathOf('requests', other), { environment: within })
-  const [first, second] = [one.value?.request, two.value?.request]
+  const one = useRequest(id)
+  const two = useRequest(other, within)
   return (
     <Detail label="Comparison" close={close} title={<h2>Compare two requests</h2>}>
-      {first && second ? (
+      {one.value && two.value ? (
         <div class="detail-body">
-          <Sides sides={[first, second]} />
+          <Sides sides={[one.value, two.value]} />
         </div>
       ) : (
         <Loading error={one.error ?? two.error} />
@@ -29,7 +27,20 @@ export function Comparison({ id, other }: Readonly<{ id: string; other: string }
   )
 }
 
-function Sides({ sides: [one, other] }: Readonly<{ sides: readonly [Request, Request] }>) {
+type ExplainedRequest = Request & Pick<Explanation, 'steps'>
+
+/** A request with its steps. */
+function useRequest(id: string, environment = inEnvironment().environment) {
+  const [entry, explanation] = [
+    useApi<{ request: Request }>(pathOf('requests', id), { environment }),
+    useApi<Explanation>(pathOf('requests', id, 'explain'), { environment }),
+  ]
+  const [request, steps] = [entry.value?.request, explanation.value?.steps]
+  const value: ExplainedRequest | undefined = request && steps && { ...request, steps }
+  return { value, error: entry.error ?? explanation.error }
+}
+
+function Sides({ sides: [one, other] }: Readonly<{ sides: readonly [ExplainedRequest, ExplainedRequest] }>) {
   const parts = compared(one, other)
   const apart = parts.flatMap(([, all]) => all.filter(({ isIdentity }) => isIdentity))
   return (
@@ -94,7 +105,7 @@ interface Difference {
 }
 
 /** The differences of each part, under its title. */
-function compared(one: Request, other: Request): [title: string, differences: Difference[]][] {
+function compared(one: ExplainedRequest, other: ExplainedRequest): [title: string, differences: Difference[]][] {
   const sides = (of: (request: Request) => unknown): Difference[] => differences('', of(one), of(other))
   return [
     [
@@ -138,11 +149,10 @@ function isIdentityValue(value: unknown): boolean {
 }
 
 /** The steps of one that the other does not have, beside each other. How long a step took is no difference. */
-function steps(one: Request, other: Request): Difference[] {
+function steps(one: ExplainedRequest, other: ExplainedRequest): Difference[] {
   const [a, b] = [one, other].map((request) =>
-    stepsOf(request).map(({ from, to, text, detail }) => {
-      const known = detail.replace(/( · )?after [^·]*$/, '')
-      return `${from === to ? from : `${from} → ${to}`}: ${text}${known === '' ? '' : ` (${known})`}`
+    request.steps.map(({ from, to, text, detail }) => {
+      return `${from === to ? from : `${from} → ${to}`}: ${text}${detail === '' ? '' : ` (${detail})`}`
     }),
   ) as [string[], string[]]
   const onlyIn = (list: string[], rest: string[]): string[] =>

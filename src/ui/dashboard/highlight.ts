@@ -1,33 +1,35 @@
-import { highlightCode, tagHighlighter, tags } from '@lezer/highlight'
-import { parser } from '@lezer/yaml'
-
-/*
- * The colours of YAML and JSON. Only the editor of scenarios loads this module, because the parser is large; it returns parts and
- * not markup, which the page does not accept.
- */
-
 export interface ColouredPart {
   readonly text: string
   /** Its classes; empty for text without a colour. */
   readonly class: string
 }
 
-const COLOURS = tagHighlighter([
-  { tag: [tags.definition(tags.propertyName), tags.propertyName], class: 'code-key' },
-  { tag: tags.string, class: 'code-string' },
-  { tag: tags.comment, class: 'quiet' },
-  { tag: [tags.separator, tags.punctuation, tags.bracket, tags.squareBracket, tags.brace], class: 'quiet' },
-  { tag: [tags.keyword, tags.labelName, tags.typeName], class: 'code-word' },
-])
+const QUOTED = String.raw`(?<![^\s,[{:])(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')`
+const PLAIN = String.raw`[^\s,[\]{}#:"'&*!-](?:[^\n,[\]{}#:]|:(?=\S)|(?<=\S)#)*`
 
+/** The tokens of YAML and JSON, each in a group by its class. */
+const TOKENS = new RegExp(
+  [
+    String.raw`(?<quiet>(?<!\S)#.*|[{}[\],:]|-(?!\S)|[|>][+-]?$)`,
+    String.raw`(?<key>${QUOTED}(?=\s*:)|${PLAIN}(?=:(?!\S)))`,
+    `(?<string>${QUOTED})`,
+    String.raw`(?<word>[&*!][^\s,\]}]*|---|(?<![^\s,[{:])-?(?:true|false|null|[\d.]+)(?=\s*(?:[,\]}#]|$)))`,
+    PLAIN,
+  ].join('|'),
+  'gm',
+)
+
+const CLASSES: Readonly<Record<string, string>> = { key: 'code-key', string: 'code-string', word: 'code-word' }
+
+/** The colours of YAML and JSON, as parts and not as markup, which the page does not accept. */
 export function coloured(text: string): ColouredPart[] {
   const parts: ColouredPart[] = []
-  highlightCode(
-    text,
-    parser.parse(text),
-    COLOURS,
-    (part, name) => parts.push({ text: part, class: name }),
-    () => parts.push({ text: '\n', class: '' }),
-  )
-  return parts
+  let end = 0
+  for (const { 0: token, index, groups = {} } of text.matchAll(TOKENS)) {
+    if (index > end) parts.push({ text: text.slice(end, index), class: '' })
+    const name = Object.keys(groups).find((each) => groups[each] !== undefined) ?? ''
+    parts.push({ text: token, class: CLASSES[name] ?? name })
+    end = index + token.length
+  }
+  return [...parts, { text: text.slice(end), class: '' }]
 }

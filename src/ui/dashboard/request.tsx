@@ -15,7 +15,6 @@ import { listen } from './keyboard.ts'
 import { change, timeline } from './live.ts'
 import { sendAgain, SendAndCopy } from './send-again.tsx'
 import { curlOf } from './snippets.ts'
-import { stepsOf, type Participant, type Step } from './request-steps.ts'
 import { OnDemand } from './on-demand.tsx'
 import { pathOf, useAction, useApi } from './use-api.ts'
 
@@ -77,7 +76,7 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
           <>
             {explanation && isAnswered(request) && <Why explanation={explanation} request={request} />}
             <Section title="What happened">
-              <Sequence steps={stepsOf(request)} />
+              {explanation && <Sequence steps={explanation.steps} />}
               {success && (
                 <div class="buttons">
                   <SmallButton
@@ -353,7 +352,9 @@ function saveDocument(document: object, name: string): void {
   saveAs(new Blob([`${JSON.stringify(document, null, 2)}\n`], { type: 'application/json' }), name)
 }
 
-const LANES: readonly Participant[] = ['caller', 'service', 'third party']
+type Step = Schemas['RequestStep']
+
+const LANES: readonly Schemas['Participant'][] = ['caller', 'service', 'third party']
 
 /** The steps as arrows between three lanes. A screen reader reads them as a list. */
 function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
@@ -368,6 +369,7 @@ function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
         {steps.map((step, index) => {
           const [from, to] = [LANES.indexOf(step.from), LANES.indexOf(step.to)]
           const isWithin = from === to
+          const detail = [step.detail, step.ms !== null && `after ${tookOf(step.ms)}`].filter(Boolean).join(' · ')
           const column = isWithin ? (from === 2 ? '3 / -1' : '1 / -1') : Math.min(from, to) + 2
           return (
             <li key={index} class={`step ${step.tone}`}>
@@ -375,7 +377,7 @@ function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
               <div class={isWithin ? 'within' : ''} style={{ gridColumn: column }}>
                 <strong>{step.text}</strong>
                 {!isWithin && <div class={`arrow ${from < to ? '' : 'left'}`} aria-hidden="true" />}
-                {step.detail !== '' && <small>{step.detail}</small>}
+                {detail !== '' && <small>{detail}</small>}
               </div>
             </li>
           )

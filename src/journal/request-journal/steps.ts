@@ -1,30 +1,17 @@
+import type { components } from '../../model/contract/generated/control-types.ts'
 import { shorten } from '../../model/domain/text.ts'
-import type { Request } from './api.ts'
-import { isAnswered } from './entry.ts'
-import { tookOf, toneOf, wordsOf } from './format.ts'
+import type { EntryDocument } from './entry.ts'
 
-export type Participant = 'caller' | 'service' | 'third party'
-
-/** A step of a request: a message between two participants, or a change within one. */
-export interface Step {
-  readonly from: Participant
-  /** Equal to `from` for a change within one participant. */
-  readonly to: Participant
-  readonly text: string
-  /** Shown in smaller letters; empty for none. */
-  readonly detail: string
-  readonly tone: 'success' | 'info' | 'warning' | 'error' | ''
-}
-
-type Rule = Request['rules'][number]
-type Upstream = Request['upstream'][number]
-type Transition = Request['transitions'][number]
+type Step = components['schemas']['RequestStep']
+type Rule = EntryDocument['rules'][number]
+type Upstream = EntryDocument['upstream'][number]
+type Transition = EntryDocument['transitions'][number]
 
 /**
  * What a request caused, in order. The journal has lists of calls, renewals, moves and rules, each in its own order. A rule names
  * the call on which it fired. A renewal belongs to a call of the token endpoint, and a move to the rule that forced it.
  */
-export function stepsOf(request: Request): Step[] {
+export function requestSteps(request: EntryDocument): Step[] {
   const { rules, upstream, refreshes } = request
   const moves: Moves = { due: [...request.due], transitions: [...request.transitions] }
   const shared = refreshes.filter((refresh) => refresh.shared)
@@ -56,7 +43,7 @@ export function stepsOf(request: Request): Step[] {
   addRules(({ call }) => call !== null && call >= upstream.length)
   steps.push(...moves.due.map((move) => moveStep(move, 'by the clock')))
   steps.push(...moves.transitions.map((move) => moveStep(move)))
-  if (isAnswered(request)) steps.push(replyStep(request))
+  if (request.kind !== 'clock' && request.kind !== 'control') steps.push(replyStep(request))
   return steps
 }
 
@@ -67,7 +54,7 @@ interface Moves {
 }
 
 /** Removes the moves that a rule caused from the lists and returns their steps. */
-function movesBy(rule: Rule, { due, transitions }: Moves, request: Request): Step[] {
+function movesBy(rule: Rule, { due, transitions }: Moves, request: EntryDocument): Step[] {
   return [
     ...take(transitions, (move) => causes(rule, move, request)).map((move) => moveStep(move)),
     ...take(due, (move) => causes(rule, move, request)).map((move) => moveStep(move, 'by the clock')),
@@ -81,7 +68,7 @@ const EVENTS_OF_FAULTS: Readonly<Record<string, string>> = {
 }
 
 /** Whether a rule caused the move of an account: it forced the move, or made it due. */
-function causes({ do: faults }: Rule, { account_id, event, forced, at }: Transition, request: Request): boolean {
+function causes({ do: faults }: Rule, { account_id, event, forced, at }: Transition, request: EntryDocument): boolean {
   if (forced === true)
     return faults.some((fault) => Object.keys(fault).some((kind) => EVENTS_OF_FAULTS[kind] === event))
   return faults.some(({ expire_access_token, advance_clock }) => {
@@ -92,18 +79,17 @@ function causes({ do: faults }: Rule, { account_id, event, forced, at }: Transit
   })
 }
 
-function requestStep({ kind, method, path, operation, tool, webhook }: Request): Step {
+function requestStep({ kind, method, path, operation, tool, webhook }: EntryDocument): Step {
   if (webhook) return step('service', 'caller', `${method} ${path}`, [`${webhook.type}, attempt ${webhook.attempt}`])
   if (kind === 'clock' || kind === 'control') return step('caller', 'service', shorten(path, 200), ['control API'])
   return step('caller', 'service', `${method} ${path}`, [operation, tool])
 }
 
-function replyStep({ status, error_code, duration_ms, injected, webhook }: Request): Step {
+function replyStep({ status, error_code, duration_ms, injected, webhook }: EntryDocument): Step {
   // An application that gets events is the one that calls the service.
   const [from, to] = webhook ? (['caller', 'service'] as const) : (['service', 'caller'] as const)
-  const took = `after ${tookOf(duration_ms)}`
-  if (status === 0) return step(from, to, 'no answer: the connection ended', [took], 'error')
-  return step(from, to, String(status), [error_code, injected && 'injected by a scenario', took], toneOf(status))
+  if (status === 0) return step(from, to, 'no answer: the connection ended', [], 'error', duration_ms)
+  return step(from, to, String(status), [error_code, injected && 'injected by a scenario'], toneOf(status), duration_ms)
 }
 
 function callStep({ kind, grant, method, url, connector, environment }: Upstream, isRetry: boolean): Step {
@@ -117,11 +103,18 @@ function callStep({ kind, grant, method, url, connector, environment }: Upstream
 
 function answerStep({ status, ms, answer }: Upstream): Step {
   const isSuccess = status !== null && status < 400
-  const details = [!isSuccess && shorten(answer, 120), `after ${tookOf(ms)}`]
-  return step('third party', 'service', status === null ? 'no answer' : String(status), details, toneOf(status ?? 0))
+  const details = [!isSuccess && shorten(answer, 120)]
+  return step(
+    'third party',
+    'service',
+    status === null ? 'no answer' : String(status),
+    details,
+    toneOf(status ?? 0),
+    ms,
+  )
 }
 
-function renewalStep({ outcome, reason, shared }: Request['refreshes'][number]): Step {
+function renewalStep({ outcome, reason, shared }: EntryDocument['refreshes'][number]): Step {
   const by = shared ? ' by another request, which this one waited for' : ''
   const details = [reason !== outcome && shorten(reason, 160)]
   return step('service', 'service', `credentials ${outcome}${by}`, details, outcome === 'renewed' ? 'success' : 'error')
@@ -139,13 +132,23 @@ function moveStep({ account_id, event, from, to, forced }: Transition, why = for
 }
 
 function step(
-  from: Participant,
-  to: Participant,
+  from: Step['from'],
+  to: Step['to'],
   text: string,
   details: readonly (string | false | null)[],
   tone: Step['tone'] = '',
+  ms: number | null = null,
 ): Step {
-  return { from, to, text, detail: details.filter(Boolean).join(' · '), tone }
+  return { from, to, text, detail: details.filter(Boolean).join(' · '), tone, ms }
+}
+
+function toneOf(status: number): Step['tone'] {
+  if (status === 0 || status >= 500) return 'error'
+  return status >= 400 ? 'warning' : status >= 300 ? 'info' : 'success'
+}
+
+function wordsOf(name: string): string {
+  return name.replaceAll('_', ' ').toLowerCase()
 }
 
 /** Removes the moves that are wanted from the list and returns them. */
