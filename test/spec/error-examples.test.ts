@@ -186,7 +186,7 @@ async function recordOf({ http }: TestToolmock, { body, status, headers }: Respo
     body: sent.body ?? UNREAD[body.details?.[0]?.error_code] ?? null,
     operation,
   }
-  return withoutRandomValues({ request, status, answer: body, because: said, facts, advice })
+  return withoutRandomValues({ request, status, answer: body, because: said, facts: [...facts], advice })
 }
 
 /** The headers that decide about an error: whether there is a token, and the type of the body. */
