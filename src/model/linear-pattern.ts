@@ -3,7 +3,6 @@ import { RE2JS } from 're2js'
 /** A regular expression that somebody else wrote, run in time that grows with the text alone. */
 interface LinearPattern {
   test(text: string): boolean
-  /** The pattern as it was written. */
   toString(): string
 }
 
@@ -22,10 +21,7 @@ const MAX_LENGTH = 2000
 /** Instructions of patterns times characters of texts in one check: about half a second. */
 const MAX_WORK = 100_000_000
 
-/**
- * Compiles patterns of JSON Schema, whose flag is `u`, by an engine that never backtracks. All patterns of an engine share one
- * bound on the work of a check.
- */
+/** Never backtracks. All patterns of an engine share one bound on the work of a check. */
 export class PatternEngine {
   #work = 0
   readonly #compiled = new Map<string, LinearPattern>()
@@ -33,7 +29,6 @@ export class PatternEngine {
   /** As Ajv takes it. Ajv knows patterns by their text. */
   readonly regExp = Object.assign((source: string) => this.compile(source), { code: 'linearPattern' })
 
-  /** Begins another check. */
   reset(): void {
     this.#work = 0
   }

@@ -57,7 +57,6 @@ const OF_RULE: Readonly<Record<string, string>> = {
 
 type Broken = Pick<Finding, 'operation' | 'field' | 'code' | 'error_code'>
 
-/** What the rule that a finding is about rests on. */
 export function basisOf({ operation, field: path, code: constraint, error_code }: Broken): string {
   const rules = [`${operation} ${path}`, `* ${path}`, `${operation} *`, '* *']
   const [ofRule] = rules.flatMap((rule) => OF_RULE[`${rule} ${constraint}`] ?? [])

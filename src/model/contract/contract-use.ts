@@ -16,7 +16,6 @@ export interface OperationUse {
   readonly isBreach: boolean
 }
 
-/** Where the requests of one environment are recorded for the reports. */
 export interface ContractUseSink {
   addUse(use: OperationUse): void
 }

@@ -29,7 +29,6 @@ export interface CheckedRequest<Id extends Operation> {
   readonly body: RequestBody<Id>
 }
 
-/** The result for one part of a request. */
 interface CheckedPart {
   readonly value: unknown
   readonly violations: readonly FieldViolation[]
@@ -38,10 +37,7 @@ interface CheckedPart {
 
 const NONE: readonly never[] = Object.freeze([])
 
-/**
- * Checks a request against `spec/openapi.yaml` and converts its query to the types of the spec. With `strict`, unknown
- * parameters and fields are violations (G6). It reports at most twenty violations and throws for no input.
- */
+/** With `strict`, unknown parameters and fields are violations (G6). Reports at most twenty; throws for no input. */
 export function checkRequest(
   route: Route,
   request: RawRequest,
@@ -87,7 +83,6 @@ function unknownName(field: string, name: string, candidates: Iterable<string>, 
   return { field, description, kind: 'near_miss', did_you_mean: meant }
 }
 
-/** Checks an answer: its status must be declared, and its body must have the shape that is declared for the status. */
 export function checkResponse(operation: Operation, status: number, body: unknown): readonly FieldViolation[] {
   const validator = RESPONSES[operation][status]
   if (validator === undefined) {
@@ -120,7 +115,6 @@ function checkQuery(route: Route, text: string): CheckedPart {
   return { ...read, violations: [...read.violations, ...invalid.filter(isReadable)] }
 }
 
-/** A query string by the types of the spec, and its values by the names there; a parameter that cannot be read is missing. */
 interface ReadQuery extends CheckedPart {
   readonly value: Record<string, unknown>
   readonly violations: FieldViolation[]
@@ -221,10 +215,7 @@ const BODY_IGNORED: RequestWarning = {
 
 const BODY_MISSING: FieldViolation = { field: 'body', description: 'is required', constraint: 'required' }
 
-/**
- * Warns of the fields that are unknown, output only, or sent by another name than the document's; at most twenty. `path`
- * leads to `value`; it is one array for the whole search.
- */
+/** `path` leads to `value`; it is one array for the whole search. At most twenty warnings. */
 function findForeignFields(node: FieldNode, value: unknown, search: FieldSearch): void {
   const { path, warnings } = search
   if (Array.isArray(value)) {
@@ -267,7 +258,6 @@ function checkKey(node: FieldNode, { key, value }: { key: string; value: unknown
   findForeignFields(child, value, search)
 }
 
-/** The names of the fields that a client may send. */
 function inputsOf({ fields = {} }: FieldNode): string[] {
   return Object.entries(fields).flatMap(([name, field]) => (field.outputOnly ? [] : [name]))
 }

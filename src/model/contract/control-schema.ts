@@ -2,7 +2,6 @@ import type { components } from './generated/control-types.ts'
 import { asJsonSchemaSays } from './json-schema.ts'
 import { readControlDocument } from './generated/control-document.js'
 
-/** Makes a check of values by the schemas of `spec/control.openapi.yaml`. */
 export async function controlSchemaCheck(): Promise<(name: keyof components['schemas'], value: unknown) => boolean> {
   // The bundle gives a CommonJS package that is loaded late only a default export.
   const { Ajv2020, _ } = (await import('ajv/dist/2020.js')).default

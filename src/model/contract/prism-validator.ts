@@ -7,11 +7,8 @@ import { readDocument } from './generated/document.js'
 import type { Operation } from './shapes.ts'
 
 /**
- * Checks requests and answers by Prism, which reads the same document and shares no code with the mock's own check. It takes
- * about half a second to load and is slow to check: it is for tests and reports, never on the way of a request.
- *
- * The main entry of Prism would load its mock and its proxy too. Of the two modules imported here one reads the document, the
- * other is the validator.
+ * Reads the same document as the mock's own check and shares no code with it. It takes half a second to load and is
+ * slow: for tests and reports, never on the way of a request. Prism's main entry would load its mock and its proxy too.
  */
 export interface PrismValidator {
   request(operation: Operation, request: PrismInput): PrismViolation[]
@@ -72,8 +69,7 @@ export async function createPrismValidator(
 export type ResponseGenerator = (schema: JsonObject) => JsonValue | undefined
 
 /**
- * Prism's own generator, as `prism mock` answers without `--dynamic`. It is loaded apart from the validator, because what its
- * module imports is large. Undefined stands for a schema that it finds too complex.
+ * As `prism mock` without `--dynamic`; its module is large. Undefined stands for a schema that it finds too complex.
  */
 export async function createResponseGenerator(): Promise<ResponseGenerator> {
   const module = await import('@stoplight/prism-http/dist/mocker/generator/JSONSchema.js')

@@ -2,16 +2,13 @@ import { nearestPath } from '../domain/suggestion.ts'
 import { ROUTES as GENERATED } from './generated/routes.ts'
 import type { Operation } from './shapes.ts'
 
-/** A query parameter and how it is read from text. */
 export interface QueryParameter {
   readonly name: string
-  /** The type of one value. */
   readonly type: 'string' | 'integer' | 'boolean'
   readonly repeatable: boolean
   readonly required: boolean
 }
 
-/** Method, path, parameters and statuses of an operation in `spec/openapi.yaml`. */
 export interface Route {
   readonly operation: Operation
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'
@@ -23,7 +20,6 @@ export interface Route {
   /** A call for MCP configs and session tokens (G67); served with `--mcp` only. */
   readonly mcp: boolean
   readonly bearer: boolean
-  /** The statuses it declares. */
   readonly statuses: readonly number[]
   readonly bodyMediaType: string | null
   readonly bodyRequired: boolean
@@ -41,14 +37,12 @@ export function routeOf(operation: Operation): Route {
   return route
 }
 
-/** Whether a name in a scenario or a query is an operation. */
 export function isOperation(name: string): name is Operation {
   return BY_OPERATION.has(name)
 }
 
 const PATTERNS = ROUTES.map(({ operation, method, path }) => ({ operation, method, pattern: pathPattern(path) }))
 
-/** The operation of a method and a path without its query; undefined when there is none. */
 export function operationAt(method: string, path: string): Operation | undefined {
   return PATTERNS.find((route) => route.method === method && route.pattern.test(path))?.operation
 }

@@ -33,7 +33,6 @@ type Parsed<T> = unknown extends T
       ? { [Key in keyof T]: Parsed<T[Key]> }
       : T
 
-/** The request body of an operation, as parsed; undefined where it takes none. */
 export type RequestBody<Id extends Operation> =
   Described<Id> extends { requestBody: infer Body }
     ? BodyIn<Body>
@@ -43,7 +42,6 @@ export type RequestBody<Id extends Operation> =
         : BodyIn<Exclude<Body, undefined>> | undefined
       : undefined
 
-/** The statuses that an operation declares. */
 export type StatusOf<Id extends Operation> = keyof Described<Id>['responses'] & number
 
 /** The JSON body of an answer; undefined where the spec declares no content. */

@@ -12,10 +12,7 @@ import { fieldName, violationsOf } from './violation.ts'
 /** A schema, and the tool or responder that messages name. */
 export type NamedSchema = Pick<Tool, 'name' | 'input_schema'>
 
-/**
- * Checks tool inputs by the JSON Schemas (2020-12) of the tools. These come from connector files, so Ajv is loaded and compiles
- * each when it is first used; a compiled schema is kept as long as its tool.
- */
+/** The schemas come from connector files: Ajv is loaded, and compiles each, when it is first used. */
 export class ToolSchemas {
   readonly #compiled = new WeakMap<JsonObject, Validator>()
   readonly #warn: (message: string) => void

@@ -147,7 +147,6 @@ function typesInWords(types: readonly string[]): string {
   return types.map((type) => (type === 'null' ? 'null' : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`)).join(' or ')
 }
 
-/** What each branch of a choice asks for: the missing fields, or the first broken rule. */
 function alternativesInWords(branches: unknown): string {
   if (!Array.isArray(branches) || branches.length === 0) return 'must have one of the allowed forms'
   const rules = (branches as ValidatorError[][]).map((errors) => {
@@ -158,10 +157,7 @@ function alternativesInWords(branches: unknown): string {
   return `must ${[...new Set(rules)].join(', or ')}`
 }
 
-/**
- * The validator reports a failed choice (`anyOf`, `oneOf`) together with the errors of each of its branches. Keeps only the
- * choice and moves the errors of its branches into its parameter `alternatives`. Of a wrong key it keeps only the broken rule.
- */
+/** The errors of a choice's branches move into its `alternatives`; of a wrong key only the broken rule stays. */
 function withoutBranches(errors: readonly ValidatorError[]): ValidatorError[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
   return errors
@@ -203,7 +199,6 @@ export function fieldName(path: FieldPath): string {
   return name === '' ? 'body' : name
 }
 
-/** The value at the dotted name of a field; undefined where there is none. */
 export function valueOfField(root: unknown, name: string): unknown {
   const parts = name.match(/[^.[\]"]+/g) ?? []
   return parts.reduce<unknown>((value, part) => ownValue(value, part), root)

@@ -69,10 +69,7 @@ function responseNode(operation: ServedOperation, status: number): WordNode | un
   return words && (words.answers[status] ?? (status >= 400 ? ERROR_WORDS : undefined))
 }
 
-/**
- * Translates a name, and `filter.provider` word by word, where it or its translation is among the known ones; other names are the
- * caller's own.
- */
+/** Also word by word (`filter.provider`). Names that are on neither side are the caller's own. */
 function translatedName(
   nodes: Readonly<Record<string, WordNode>> | undefined,
   name: string,

@@ -16,7 +16,6 @@ export interface Scope {
   user_id: string
 }
 
-/** The scope that a request names; a field that is absent is empty. */
 export function scopeOf(fields: { [Field in keyof Scope]?: Scope[Field] | undefined }): Scope {
   return { organization_id: fields.organization_id ?? '', user_id: fields.user_id ?? '' }
 }
@@ -64,7 +63,6 @@ export function updated(before: Account, changed: Account, at: Instant): Account
   return { ...changed, updated_at: isSame ? before.updated_at : at }
 }
 
-/** The account with credentials that wait for verification. */
 export function withPending(account: Account, pending: Issued): Account {
   return { ...account, pending }
 }

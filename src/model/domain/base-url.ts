@@ -4,14 +4,11 @@ import { parseUrl } from './parse-url.ts'
 /** The rule in words. Links, redirects or the paths of calls are appended to a base URL. */
 export const BASE_URL_RULE = 'an http or https URL without user name, query and fragment'
 
-/**
- * Whether a text is a base URL. The rule is the same for connectors (`base_url`), for the server and for servers to call.
- */
+/** The rule is the same for connectors (`base_url`), for the server and for servers to call. */
 export function isBaseUrl(text: string): boolean {
   return !text.includes('?') && isHttpUrl(text)
 }
 
-/** Whether a text is an http or https URL without user name and fragment. */
 export function isHttpUrl(text: string): boolean {
   const url = /^https?:\/\/[^#\s\\]+$/i.test(text) ? parseUrl(text) : undefined
   return url?.username === '' && url.password === ''

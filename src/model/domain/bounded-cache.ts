@@ -1,7 +1,4 @@
-/**
- * Caches values that are computed from immutable objects. When it is full, it is emptied. A WeakMap would keep an entry
- * for each of many accounts, and the garbage collector would have to visit them.
- */
+/** Emptied when it is full. In a WeakMap the garbage collector would visit an entry for each of many accounts. */
 export class BoundedCache<Key extends object, Value> {
   readonly #limit: number
   readonly #known = new Map<Key, Value>()

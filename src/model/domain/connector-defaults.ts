@@ -52,10 +52,7 @@ export function displayName(name: string): string {
   return words === '' ? name : capitalised(words)
 }
 
-/**
- * What the form of a static type asks for and how it is sent: an API key in `X-API-Key`, a name and a password as HTTP
- * Basic, a token as Bearer. With fields of its own, the first ones take these places; `CUSTOM` sends each in a header.
- */
+/** The first fields go as `X-API-Key`, as HTTP Basic or as Bearer, by the type; `CUSTOM` sends each in a header. */
 export function defaultCredentials(type: AuthorizationType, fields?: CredentialField[]): Connector['credentials'] {
   if (TRAITS[type].source !== 'form') return { fields: fields ?? [], send: { headers: {}, query: {} } }
   const asked = fields && fields.length > 0 ? fields : DEFAULT_FIELDS[type as FormType].map(defaultCredentialField)

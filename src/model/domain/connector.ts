@@ -1,9 +1,6 @@
 import type { Connector } from './generated/tables.ts'
 
-/*
- * A connector: one fake third-party application, as its file describes it (`spec/schemas/connector.schema.json`) with every
- * default filled in. Durations are milliseconds.
- */
+/* A connector file (`spec/schemas/connector.schema.json`) with every default filled in. Durations are milliseconds. */
 
 export type {
   Connector,

@@ -65,10 +65,7 @@ function misfit(
   })
 }
 
-/**
- * Credentials after a patch: only included fields change (2.2); `static_auth.details` merges key by key as `api_config`
- * does (G27). Subjects of `WORKSPACE_DWD` default to the identifier (G23).
- */
+/** Only included fields change (2.2); `details` merge key by key (G27); subjects default to the identifier (G23). */
 export function mergeCredentials(
   current: Credentials,
   patch: CredentialsPatch,
@@ -105,10 +102,7 @@ export function mergeCredentials(
   }
 }
 
-/**
- * Fresh credentials as they take the place of the stored ones: only tokens, their scopes and their expiry are new. What else
- * describes the account, and may have been updated meanwhile, stays ("States").
- */
+/** Only tokens, scopes and expiry are new: the rest may have been updated meanwhile ("States"). */
 export function promoted(stored: Credentials, fresh: Credentials): Credentials {
   const { oauth_token, workspace_dwd, trusted_idp } = fresh
   if (oauth_token) return { oauth_token: { ...oauth_token, domain: stored.oauth_token?.domain ?? oauth_token.domain } }

@@ -14,10 +14,7 @@ const SECONDS = /^\d+(?:\.\d+)?$/
 const SHORT_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
 const ISO_UNITS = [604_800_000, 86_400_000, 3_600_000, 60_000, 1000]
 
-/**
- * Milliseconds of a duration as people write it ({@link DURATION_FORMS}); undefined for anything else, for one that is
- * negative, and for one of more than ten years. Months and years have no fixed length and are not taken.
- */
+/** Milliseconds; undefined for other texts and beyond ten years. Months and years have no fixed length. */
 export function parseDuration(text: string | number): number | undefined {
   const written = String(text)
   if (SECONDS.test(written)) return bounded(Number(written) * 1000)

@@ -1,4 +1,3 @@
-/** An answer as it is sent. */
 export interface EncodedResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>

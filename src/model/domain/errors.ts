@@ -1,9 +1,5 @@
-/** What reports, explanations and replays know of an error. */
 interface ErrorTraits {
-  /**
-   * Whether the request breaks the contract. The other errors are answers to requests that keep it: an account that does not
-   * exist or is not active, a duplicate, an expired token.
-   */
+  /** Whether the request breaks the contract; other errors answer one that keeps it, such as a duplicate. */
   readonly breach?: true
   /** Whether the request is refused before its contract is checked, and before scenarios see it. */
   readonly early?: true
@@ -20,10 +16,7 @@ interface CataloguedError extends ErrorTraits {
   readonly usual?: true
 }
 
-/**
- * Every error the service side can answer: its HTTP status and its `code` (the numbers of google.rpc.Code), by the stable
- * `error_code` that travels in `ErrorInfo` (G16). `spec/openapi.yaml` lists the same names.
- */
+/** By `error_code` of `ErrorInfo` (G16): HTTP status and google.rpc.Code. `spec/openapi.yaml` lists the same names. */
 export const ERROR_CATALOGUE = {
   MALFORMED_BODY: { status: 400, code: 3, field: 'body', breach: true, early: true, by: 'contract' },
   UNSUPPORTED_CONTENT_TYPE: { status: 400, code: 3, field: 'Content-Type', breach: true, early: true, by: 'contract' },
@@ -117,7 +110,6 @@ export function violationText({ field, description }: FieldViolation): string {
   return `${field} ${description}`
 }
 
-/** Several of them as the message of an error. */
 export function violationsText(violations: readonly FieldViolation[]): string {
   return violations.map(violationText).join('; ')
 }
@@ -147,7 +139,6 @@ export function toolFailure(text: string): string {
   return `tool execution failed - ${text}`
 }
 
-/** What an error body says. */
 export interface ErrorContent {
   readonly errorCode: string
   /** A number of google.rpc.Code. */
@@ -184,7 +175,6 @@ export function grpcCodeOf(errorCode: string, status: number): number {
   return entry?.code ?? 2
 }
 
-/** A 400 about one field. */
 export function invalidField(
   field: string,
   description: string,
@@ -194,7 +184,6 @@ export function invalidField(
   return invalidFields([{ field, description, constraint }], errorCode)
 }
 
-/** A 400 about several fields. */
 export function invalidFields(
   violations: readonly FieldViolation[],
   errorCode: ErrorCode = 'VALIDATION_FAILED',
@@ -216,7 +205,6 @@ const TRAITS: ReadonlyMap<string, ErrorTraits> = new Map<string, ErrorTraits>([
   ...Object.entries(TOKEN_CATALOGUE),
 ])
 
-/** Of an error of the service or of the token endpoint. */
 export function errorTraits(errorCode: string | null | undefined): ErrorTraits {
   return TRAITS.get(errorCode ?? '') ?? {}
 }

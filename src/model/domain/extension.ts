@@ -72,7 +72,6 @@ export interface ExtensionRequest {
 export type ExtensionResponse =
   | {
       readonly kind: 'answer'
-      /** Its name. */
       readonly responder: string
       readonly status: number
       readonly headers: Record<string, string>

@@ -49,7 +49,6 @@ export function pointerParts(pointer: string): string[] {
   return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** The type of a value in the words of JSON Schema. */
 export function jsonType(value: JsonValue | undefined): string {
   if (value === null) return 'null'
   if (typeof value === 'bigint') return 'number'
@@ -70,10 +69,7 @@ export function fieldValues(
   return fields
 }
 
-/*
- * JSON as text. A number that a double cannot hold, an integer beyond ±(2^53−1) or one that overflows, is a bigint, so that it
- * keeps its value wherever it is only passed on (G75). `JSON.stringify` throws for one.
- */
+/* A number that no double holds is a bigint, so that it keeps its value (G75). `JSON.stringify` throws for one. */
 
 /** A number of sixteen characters or more, or with an exponent. Most texts have none, and pay only for this. */
 const LONG_NUMBER = /(?:^|[[:,\s])-?\d(?:[\d.]{15}|[\d.]*e)/i
@@ -216,7 +212,6 @@ export function present<T extends object>(object: T): { [Key in keyof T]: Exclud
   return Object.fromEntries(entries) as { [Key in keyof T]: Exclude<T[Key], undefined> }
 }
 
-/** How large the value of a JSON text is. */
 export interface JsonExtent {
   /** The deepest level of brackets and braces. */
   readonly depth: number

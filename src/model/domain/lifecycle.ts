@@ -95,7 +95,6 @@ export function next(from: LifecycleState, event: LifecycleEvent): LifecycleStat
   return NEXT.get(`${from} ${event}`) ?? from
 }
 
-/** The status of an account that exists before and after `event`. */
 export function nextStatus(from: LifecycleState, event: LifecycleEvent): AccountStatus {
   const to = next(from, event)
   if (to === 'none') throw new Error(`${from} and ${event} leave no account`)

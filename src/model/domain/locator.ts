@@ -158,7 +158,6 @@ function ambiguousForTool(matches: readonly Account[], tool: string): ServiceErr
   })
 }
 
-/** At most this many names are listed. */
 const LISTED = 20
 
 function listed(names: readonly string[]): string {

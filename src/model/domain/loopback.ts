@@ -1,7 +1,4 @@
-/**
- * Whether a host name or address is one of the machine itself: `localhost` and names under it, 127.0.0.0/8, `::1`. Takes
- * IPv6 with or without brackets, and IPv4 in the form of IPv6 as sockets show it.
- */
+/** Takes IPv6 with or without brackets, and IPv4 in the form of IPv6 as sockets show it. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1')
   return (

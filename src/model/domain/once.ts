@@ -22,11 +22,7 @@ export interface Once<T> {
   loaded?: T
 }
 
-/**
- * A rare part that a running server imports when it is first needed. Node.js keeps a failed read of a module as the answer to
- * every later import of it.
- * @throws ServiceError STORAGE_UNAVAILABLE (503) with the file and the reason
- */
+/** Node.js keeps a failed read of a module for every later import. @throws ServiceError STORAGE_UNAVAILABLE (503) */
 export function lazyImport<T>(load: () => Promise<T>): Once<T> {
   return once(async () => {
     try {

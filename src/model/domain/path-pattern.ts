@@ -2,9 +2,7 @@ import type { JsonObject } from './json.ts'
 import { percentDecoded } from './text.ts'
 import { matchesGlob } from './value-match.ts'
 
-/*
- * Patterns of paths: `/items/{id}`, whose parts are `{name}`, or text in which * matches anything.
- */
+/* Patterns of paths: `/items/{id}`, whose parts are `{name}`, or text in which * matches anything. */
 
 /** The methods that tools call with, and that responders answer. */
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

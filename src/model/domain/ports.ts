@@ -26,7 +26,6 @@ export interface Ids {
   number(): number
 }
 
-/** What a third party's token endpoint answered. */
 export type TokenResponse =
   | { granted: true; credentials: Credentials; lifetime_ms: number | null }
   | { granted: false; status: number; error: string; description: string }
@@ -69,9 +68,8 @@ export type ForwardedResponse =
   | Extract<ToolResponse, { kind: 'failed' | 'timed_out' }>
 
 /**
- * The third parties of one environment as the service's operations see them. The methods that answer a promise call over
- * real HTTP. `conclude` gets what a token endpoint answered and stores it: its changes and those of the third party are one
- * transaction. `accept` changes the model at once and belongs inside a transaction.
+ * `conclude` stores what a token endpoint answered, in one transaction with the changes of the third party. `accept`
+ * changes the model at once: it belongs inside a transaction.
  */
 export interface ThirdParty {
   /** Makes the HTTP call of a tool with the account's live credentials and maps the answer to the tool's result. */

@@ -1,7 +1,4 @@
-/**
- * `url` with these query parameters added and everything else of it as it was, to the octet (G30): a URL parser would
- * rewrite it. A parameter of the same name is replaced, because a reader could take the wrong one of two.
- */
+/** Keeps the rest to the octet (G30), which a URL parser rewrites; replaces a parameter of the same name. */
 export function withParameters(url: string, parameters: ReadonlyMap<string, string>): string {
   const [address, fragment] = cut(url, '#')
   const [path, query] = cut(address, '?')

@@ -2,10 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { parseUrl } from './parse-url.ts'
 import type { Ids } from './ports.ts'
 
-/**
- * What links and redirects are built on, without a trailing slash: the configured base URL, else the address that the
- * client used, as a proxy in front of the mock forwards it.
- */
+/** The configured base URL, else the address that the client used, as a proxy forwards it; no trailing slash. */
 export function baseUrlOf(request: RequestAddress, configured: string | undefined): string {
   if (configured) return configured.replace(/\/+$/, '')
   const encrypted = 'encrypted' in request.socket
@@ -14,10 +11,7 @@ export function baseUrlOf(request: RequestAddress, configured: string | undefine
   return `${protocol}://${host ?? localAddress(request)}`
 }
 
-/**
- * The base URL for the caller itself: the address that it used, which can differ from the configured one between containers.
- * The configured base URL is used when it has the same host, because it can have a path or the scheme of a proxy.
- */
+/** The caller's own address, or the configured one of the same host, which can have a path or the scheme of a proxy. */
 export function callerBaseUrl(request: IncomingMessage, configured: string | undefined): string {
   const used = baseUrlOf(request, undefined)
   if (configured === undefined || parseUrl(configured)?.host !== parseUrl(used)?.host) return used
@@ -82,7 +76,6 @@ export function hopByHopHeaders(connection: string | string[] = ''): string[] {
   return [...HOP_BY_HOP_HEADERS, ...connectionHeaders.map((name) => name.trim().toLowerCase())]
 }
 
-/** Headers as they were sent: of names and values in turn a pair each. */
 export function headerPairs(raw: readonly string[]): [name: string, value: string][] {
   return Array.from({ length: raw.length / 2 }, (_, at) => [raw[2 * at] ?? '', raw[2 * at + 1] ?? ''])
 }

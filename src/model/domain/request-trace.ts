@@ -17,7 +17,6 @@ export interface AccountTransition {
   readonly forced?: true
 }
 
-/** One request of the service to a third party. */
 export interface TracedCall {
   readonly environment: string
   readonly connector: string
@@ -96,10 +95,7 @@ export interface NotedChange {
   readonly by: 'update' | 'renewal'
 }
 
-/**
- * What one request is about and what it causes. It is passed along explicitly, and the request journal reads it. Arrays are
- * shared and empty until something is noted.
- */
+/** Passed along explicitly; the request journal reads it. Arrays are shared and empty until something is noted. */
 export class RequestTrace {
   /** The account as the request found or created it. Rows are immutable, so later changes do not show here. */
   account: Account | undefined
@@ -134,7 +130,6 @@ export class RequestTrace {
     return next
   }
 
-  /** Notes an account that `event` created. */
   created(account: Account, event: LifecycleEvent, at: Instant): void {
     this.account = account
     this.transition(account.id, event, { from: 'none', to: account.status, at })
@@ -163,7 +158,6 @@ export class RequestTrace {
     }
   }
 
-  /** Notes an event that the clock caused. */
   fellDue(
     account_id: string,
     event: LifecycleEvent,
@@ -236,10 +230,7 @@ export class RequestTrace {
 
 const NOTHING: readonly never[] = Object.freeze([])
 
-/**
- * Nearly every list gets one entry, and a list that is spread would reserve room for 17. A longer one is not copied: all
- * accounts of a connector can change in one request.
- */
+/** Spreading reserves room for 17. A longer list is not copied: one request can change all accounts of a connector. */
 function appended<T>(list: readonly T[], entry: T): readonly T[] {
   if (list.length === 0) return [entry]
   ;(list as T[]).push(entry)

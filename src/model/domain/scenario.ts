@@ -37,9 +37,8 @@ export interface RuleMatch {
 export type ScenarioTime = { at: Instant } | { after: number }
 
 /**
- * When a rule fires; every condition that is there has to hold. `nth`, `first`, `every` and `after` are about the number of
- * this request among all that match the rule since the scenario started: a rule only counts requests that arrive while the
- * scenario is in the rule's state (1.4).
+ * Every condition has to hold. `nth`, `first`, `every` and `after` are about the number of this request among all that
+ * match since the scenario started; only those count that arrive while it is in the rule's state (1.4).
  */
 export interface RuleConditions {
   nth?: number
@@ -122,10 +121,7 @@ export function unfiredReason(
   return matched === 0 ? 'no request matched it' : `${plural(matched, 'request')} matched it, but not its conditions`
 }
 
-/**
- * Whether a scenario is given by its file. A path has a slash or the ending of a file; a name has neither, but it may have
- * parameters: `token-dies-mid-run?identifier=a/b`.
- */
+/** A path has a slash or the ending of a file; a name may have parameters: `token-dies-mid-run?identifier=a/b`. */
 export function isScenarioPath(name: string): boolean {
   return /[/\\]|\.(?:ya?ml|json)$/.test(partsOfName(name)[0])
 }

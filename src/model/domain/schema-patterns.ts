@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
-/** A regular expression of a JSON Schema. */
 export interface SchemaPattern {
   readonly source: string
   readonly path: readonly (string | number)[]
@@ -13,7 +12,6 @@ const DATA = new Set(['const', 'default', 'enum', 'examples'])
 /** Keywords whose keys are names and whose values are schemas. */
 const MAPS = new Set(['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'])
 
-/** Every regular expression of a JSON Schema, with where it is. */
 export function patternsIn(schema: JsonValue, path: SchemaPattern['path'] = []): SchemaPattern[] {
   if (Array.isArray(schema)) return schema.flatMap((each, at) => patternsIn(each, [...path, at]))
   if (!isJsonObject(schema)) return []

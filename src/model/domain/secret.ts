@@ -91,10 +91,7 @@ const SECRET_OBJECTS: ReadonlySet<string> = new Set(['details', 'static_auth', '
 /** Objects in whose place a client may send the secret itself by mistake. */
 const HOLDERS: ReadonlySet<string> = new Set([...CREDENTIALS, ...SECRET_OBJECTS, 'connected_account', 'api_config'])
 
-/**
- * The secrecy of a member: by its name in the document (G48), by whether it is an object, and by the secrecy of the object
- * that contains it.
- */
+/** By its name in the document (G48), by whether it is an object, and by the secrecy of what contains it. */
 export function secrecyOf(name: string, isObject: boolean, around: Secrecy): Secrecy {
   if (around === 'secret') return 'secret'
   if (HOLDERS.has(name) && !isObject) return 'secret'

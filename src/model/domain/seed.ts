@@ -1,9 +1,6 @@
 import type { Client, SeedBundle, SeedCollection, Settings } from './generated/tables.ts'
 
-/*
- * What a new environment starts with: the seed files, checked and with every default filled in. Plain JSON, so that the
- * bundled one can be shipped parsed. Durations are milliseconds.
- */
+/* Seed files, defaults filled in: plain JSON, so that the bundled one ships parsed. Durations are milliseconds. */
 
 export type { SeedAccount, SeedBundle, SeedConnection, SeedGenerate, SeedProvider } from './generated/tables.ts'
 

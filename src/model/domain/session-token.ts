@@ -25,7 +25,6 @@ export interface SessionClaims {
 /** The form of a session token; access tokens of the service have no dots. */
 const JWT = /^([\w-]+)\.([\w-]+)\.([\w-]*)$/
 
-/** Whether a bearer token is to be read as a session token. */
 export function isSessionToken(token: string): boolean {
   return JWT.test(token)
 }

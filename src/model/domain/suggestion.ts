@@ -7,10 +7,7 @@ export function nearest(word: string, allowed: Iterable<string>): string | undef
   return closest(foldCase(word), allowed, bound, foldCase)
 }
 
-/**
- * The known name that an unknown one is a near miss of (G6): the same in another case or with other separators, or with one
- * edit below six letters and two from six on.
- */
+/** The same in another case or with other separators, or with one edit below six letters and two from six on (G6). */
 export function nearMiss(name: string, candidates: Iterable<string>): string | undefined {
   const nameLetters = letters(name)
   return closest(nameLetters, candidates, nameLetters.length < 6 ? 2 : 3, letters)
@@ -75,14 +72,10 @@ function meaning(word: string | undefined): string {
 /** Letters of wrong words times letters of allowed ones: some tenths of a second. */
 const MAX_COMPARED = 5_000_000
 
-/**
- * Hints for one document, which can have thousands of wrong words beside thousands of allowed ones. Comparing each with each would
- * take minutes, in which the server answers nothing else: once so much has been compared there are no more hints.
- */
+/** Comparing thousands of words with thousands takes minutes: after so many comparisons there are no more hints. */
 export class Hints {
   #left = MAX_COMPARED
 
-  /** As the function of this name. */
   nearest(word: string, allowed: Iterable<string>): string | undefined {
     if (this.#left < 0) return undefined
     const words = [...allowed]
@@ -90,7 +83,6 @@ export class Hints {
     return this.#left < 0 ? undefined : nearest(word, words)
   }
 
-  /** As the function of this name. */
   didYouMean(word: string, allowed: Iterable<string>): string {
     return meaning(this.nearest(word, allowed))
   }

@@ -31,20 +31,14 @@ export function dottedPaths(object: JsonObject): Record<string, JsonValue> {
 /** A glob, a text in which `*` is no glob, or a regular expression. */
 export type TextMatch = string | { equals: string } | { matches: string }
 
-/**
- * Whether this is `{ equals: VALUE }`, which is the value itself: a text without globs, or an object that is no paths; or
- * `{ matches: PATTERN }`, a text that has the pattern. Each is a matcher as the only key alone.
- */
+/** `{ equals: VALUE }`, the value itself: no glob, no paths; or `{ matches: PATTERN }`. Each as the only key alone. */
 export function isMatcher(wanted: unknown): wanted is { equals: JsonValue } | { matches: JsonValue } {
   if (!isJsonObject(wanted)) return false
   const [key, ...others] = Object.keys(wanted)
   return others.length === 0 && (key === 'equals' || key === 'matches')
 }
 
-/**
- * Whether a value is what a match asks for: strings by glob, matchers as they say, everything else by equality; `*` is any value
- * that is there.
- */
+/** Strings by glob, matchers as they say, everything else by equality; `*` is any value that is there. */
 export function matchesValue(wanted: JsonValue, actual: JsonValue | undefined): boolean {
   if (actual === undefined) return false
   if (wanted === '*') return true
@@ -95,10 +89,7 @@ export function matchedText(
   return since === undefined ? summary : `${summary}; the journal lacks requests before ${since}, so it cannot tell`
 }
 
-/**
- * A request that comes close to a match: `close: GET /x 404 (req_1): status is 404, not 200; tool is null, not "send"`. What is no
- * request, such as an event of the control API, has no method.
- */
+/** `close: GET /x 404 (req_1): status is 404, not 200`. An event of the control API has no method. */
 export function nearMissText({ id, method, path, status, differences }: Close): string {
   const texts = differences.map(({ field, wanted, found }) => `${field} is ${jsonText(found)}, not ${jsonText(wanted)}`)
   return `close: ${[method, path, status].join(' ').trim()} (${id}): ${texts.join('; ')}`
@@ -122,10 +113,7 @@ export function equalValues(a: JsonValue, b: JsonValue): boolean {
   )
 }
 
-/**
- * Whether `text` as a whole fits `pattern`, in which `*` matches any run of characters, none included, and everything
- * else for itself. Looks back only to the last `*`, so that no pattern takes long: patterns and texts come from users.
- */
+/** `*` is any run of characters. Looks back only to the last `*`, so that no pattern of a user takes long. */
 export function matchesGlob(pattern: string, text: string): boolean {
   if (!pattern.includes('*')) return pattern === text
   const runs = pattern.split('*')

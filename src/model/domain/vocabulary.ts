@@ -16,10 +16,9 @@ const WORD = /[A-Za-z_]\w*/g
 const QUOTED_WORD = /^"\w+"$/
 
 /**
- * Translates the document's words into those of the wire, and back. Error codes may share a wire word, because only answers
- * carry them. All other words are one to one in both directions: when a word of the document is translated, its own spelling
- * is free on the wire. A client that sends this spelling gets it back unchanged, because it is translated to a word that the
- * document does not have.
+ * Error codes may share a wire word, because only answers carry them. All other words are one to one: the own spelling
+ * of a translated word is free on the wire, and a client that sends it gets it back unchanged, as a word that the
+ * document does not have stands for it.
  */
 export class Vocabulary {
   readonly #words: ReadonlyMap<string, string>
@@ -58,9 +57,7 @@ export class Vocabulary {
     return this.#toWire.has(word)
   }
 
-  /**
-   * Translates a text for people: its words and its quoted words, except those of `kept`. `path` translates a dotted path.
-   */
+  /** Translates words and quoted words but those of `literals`; `path` translates a dotted path. */
   prose(text: string, literals: ReadonlySet<string> = NOTHING, path: (dotted: string) => string = this.#path): string {
     return text.replace(QUOTED_OR_WORD, (match) => {
       if (QUOTED_WORD.test(match)) {
@@ -82,9 +79,7 @@ export class Vocabulary {
 
 const NOTHING: ReadonlySet<string> = new Set()
 
-/**
- * Maps the spelling that is free on the wire to the last word of its chain, so that translating back is one to one as well.
- */
+/** The spelling that is free on the wire is the last word of its chain, so that the way back is one to one too. */
 function close(word: string, toWire: Map<string, string>, toDocument: Map<string, string>): void {
   let last = word
   for (let next = toWire.get(last); next !== undefined; next = toWire.get(last)) last = next

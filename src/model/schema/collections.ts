@@ -5,10 +5,6 @@ import { didYouMean } from '../domain/suggestion.ts'
 import { anyJson, headerMap, jsonObject, nonEmpty, type Report, strict, text, wholeNumber, withRule } from './parts.ts'
 import { problemValue } from './problems.ts'
 
-/*
- * Collections of connector files, and the steps of responders that act on them.
- */
-
 const name = z
   .string()
   .regex(COLLECTION_NAME, { error: 'a letter, then up to 63 letters, digits and underscores' })

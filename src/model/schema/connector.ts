@@ -30,9 +30,7 @@ import {
   withRule,
 } from './parts.ts'
 
-/*
- * What connector files say, each key once: the rows of the state have the same keys (`tables.ts`).
- */
+/* The rows of the state have the same keys (`tables.ts`). */
 
 /** `{name}` captures a whole part: inside of one it would be taken literally, which is not what an author means. So would %20. */
 const pathPattern = z
@@ -133,7 +131,6 @@ function checkResponder(
 
 const responder = withRule(strict(responderShape), checkResponder)
 
-/** A responder of an extension. */
 export const namedResponder = withRule(
   strict({
     name: nonEmpty.describe('A unique name in the file; messages name the responder by it.'),

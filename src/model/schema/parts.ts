@@ -16,10 +16,7 @@ import { isLinearPattern, LINEAR_PATTERN } from '../domain/text-pattern.ts'
 import { isMatcher, type TextMatch } from '../domain/value-match.ts'
 import type { Problem, Path } from './problems.ts'
 
-/*
- * What the schemas of documents are built of. The error message of a schema says what is allowed; `problems.ts` adds what was
- * found. Free-form values are passed on as they came: zod's own records would drop a key named `__proto__`.
- */
+/* Messages say what is allowed; `problems.ts` adds what was found. zod's own records drop a key named `__proto__`. */
 
 export { union, type z } from 'zod'
 
@@ -33,9 +30,8 @@ export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.Zod
 export type Report = (path: Path, problem: Pick<Problem, 'allowed' | 'atKey'> & { found?: string }) => void
 
 /**
- * A rule about several keys of an object or several items of a list. It also runs where one of them is wrong, so that all
- * problems of a file are reported at once: it does not see a key that is wrong (`wrong` has it, and undefined for an unknown
- * key), and what it reports about one is left out.
+ * Runs also where a key is wrong, so that all problems are reported at once: it does not see a wrong key (`wrong` has
+ * it, undefined for an unknown one), and what it reports about one is left out.
  */
 export function withRule<Schema extends z.ZodType<object>>(
   schema: Schema,
@@ -108,7 +104,6 @@ function checkPatterns(value: unknown, report: Report, path: Path = []): void {
   }
 }
 
-/** Values and matchers of a JSON body. */
 export const jsonMatch = withRule(jsonObject, (body, report) => checkPatterns(body, report))
 
 const textMatcher = accepted<Exclude<TextMatch, string>>(
@@ -147,7 +142,6 @@ export const textMap = accepted<Record<string, string | number | boolean>>(
   )
   .meta({ title: 'texts by name', type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } })
 
-/** The same with matchers. */
 export const textMatches = withRule(
   accepted<Record<string, string | number | boolean | Exclude<TextMatch, string>>>(
     (value) => isTextMap(value, isMatcher),
@@ -211,7 +205,6 @@ export function waitUpTo(most: number) {
 const MAX_WAIT = 600_000
 export const wait = waitUpTo(MAX_WAIT)
 
-/** A shortest and a longest wait. */
 export const waitRange = withRule(
   strict({ min: wait.describe('The shortest time.'), max: wait.describe('The longest time.') }),
   ({ min = 0, max = Infinity }, report) => {

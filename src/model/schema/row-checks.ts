@@ -4,10 +4,7 @@ import { type CollectionItem, placeId } from '../domain/collection.ts'
 import { isClockTime, milliseconds } from '../domain/instant.ts'
 import { isJsonObject } from '../domain/json.ts'
 
-/*
- * What a row of the state must be and JSON Schema cannot say. `tables.ts` names these functions, and so does the code that
- * is generated from it: `.build/generate/tables.ts` knows the type of what each one accepts.
- */
+/* What JSON Schema cannot say of a row; `.build/generate/tables.ts` knows the type that each function accepts. */
 
 /** Deeper than a request body may nest, and shallow enough to be written without exhausting the stack. */
 export const MAX_DEPTH = 1000

@@ -17,8 +17,6 @@ import { z } from 'zod'
 import { accepted, jsonObject, repeated, type Report, strict, textMap, unique, withRule } from './parts.ts'
 import { problemValue } from './problems.ts'
 
-/* Values of seed files with rules of their own. */
-
 /** Words of the document and those on the wire in their place (G48); which words there are is in `seed-checks.ts`. */
 export const vocabulary = withRule(
   accepted<VocabularyWords>(isJsonObject, 'an object: words of the document, and those on the wire').meta({

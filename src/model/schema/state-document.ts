@@ -3,10 +3,7 @@ import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-n
 import { strict, text } from './parts.ts'
 import { clockState, ids, sections, settings, tables } from './tables.ts'
 
-/*
- * The state file. `PUT /_mock/state` checks what it is sent with this schema, `spec/schemas/state.schema.json` is
- * generated from it, and it says what is wrong with a row of the state file.
- */
+/* `spec/schemas/state.schema.json` is generated from this; `PUT /_mock/state` and messages about rows use it too. */
 
 /** What `PUT /_mock/state` takes. */
 export const environmentStateSchema = strict({

@@ -16,10 +16,7 @@ import {
 import { isAnyJson, isMapOfTexts, isStorableObject, MAX_DEPTH } from './row-checks.ts'
 import { authPattern, metadata, vocabulary } from './seed-values.ts'
 
-/*
- * How a row of the state holds what a document says: with every default filled in, and checked for what code relies on, because
- * the document was checked in full when it was read.
- */
+/* A row has every default filled in; only what code relies on is checked: the document was checked when it was read. */
 
 export const storedInstant = z
   .string()

@@ -42,10 +42,9 @@ import {
 } from './stored.ts'
 
 /*
- * The tables of an environment, each declared once. `npm run generate` makes of it the types of the rows, the order of their
- * fields in the state file, the account object of answers, and the code that checks rows at the start
- * (`src/model/domain/generated/tables.ts`, `src/model/schema/generated/checks.ts`). The schemas of the state file and of seeds are made of it
- * too. Each object that is exported here becomes an interface of its name.
+ * The tables of an environment, each declared once. `npm run generate` makes of it the types of the rows, the order of
+ * their fields in the state file, the account object of answers, and the checks of rows at the start; the schemas of
+ * the state file and of seeds follow too. Each exported object becomes an interface of its name.
  */
 
 /** What a seed file takes for a field; or that, what a row has where it does not follow from it, and which answers show it. */
@@ -683,8 +682,7 @@ export const snapshot = strict({
 })
 
 /**
- * The tables beside those of the service's state (G63). They are part of every commit, of the write-ahead log and of the state
- * file, and of nothing else: `GET /_mock/state`, snapshots and resets leave them alone.
+ * In every commit, the log and the state file only: `GET /_mock/state`, snapshots and resets leave them alone (G63).
  */
 export const sections = strict({
   origins: z.array(baseline).max(1).describe('What the environment was made from, and what a reset goes back to.'),
