@@ -1,9 +1,17 @@
 import { type Step, STEP_ACTIONS, type StepAction } from '../model/domain/collection.ts'
 import type { CannedResponse } from '../model/domain/connector.ts'
-import { isBlank, isJsonObject, type JsonObject, type JsonValue, objectAt, own, present } from '../model/domain/json.ts'
-import { Hints, listed } from '../model/domain/suggestion.ts'
+import {
+  isBlank,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectAt,
+  ownMember,
+  withoutUndefined,
+} from '../model/domain/json.ts'
+import { Hints, listAllowed } from '../model/domain/suggestion.ts'
 import type { ParsedCollection, ParsedStep } from '../model/schema/collections.ts'
-import { repeated, type Report } from '../model/schema/parts.ts'
+import { repeatedNames, type Report } from '../model/schema/parts.ts'
 import { type Path, problemValue, valuesAt } from '../model/schema/problems.ts'
 
 export function toStep(document: ParsedStep): Step {
@@ -23,10 +31,10 @@ export function toStep(document: ParsedStep): Step {
   return {
     ...stepResult(document),
     collection,
-    ...present(rest),
-    ...(paging && { page: present(paging) }),
+    ...withoutUndefined(rest),
+    ...(paging && { page: withoutUndefined(paging) }),
     ...(refuse && { when: refuse }),
-    ...(response && { otherwise: present(response) }),
+    ...(response && { otherwise: withoutUndefined(response) }),
   }
 }
 
@@ -66,7 +74,7 @@ export function* templatePlaces(document: JsonObject): Generator<TemplatePlace> 
   for (const { path, value: responder } of valuesAt(document, ['responders', '*'])) {
     const roots = [...REQUEST]
     for (const { path: inStep, value: step } of valuesAt(responder, ['steps', '*'], path)) {
-      const isCreate = isJsonObject(step) && own(step, 'create') !== undefined
+      const isCreate = isJsonObject(step) && ownMember(step, 'create') !== undefined
       for (const key of ['key', 'where', 'item', 'search', 'sort', 'page', 'refuse'])
         yield { path: [...inStep, key], roots }
       for (const key of ['set', 'add', 'remove', 'unless', 'show'])
@@ -110,7 +118,7 @@ export function checkCollections({ collections = {}, responders = [] }: Collecti
       const target = step[action]
       if (typeof target !== 'string' || names.includes(target)) continue
       const mistake = `${problemValue(target)}${hints.didYouMean(target, names)}`
-      const which = names.length > 0 ? ` (${listed(target, names, hints)})` : ''
+      const which = names.length > 0 ? ` (${listAllowed(target, names, hints)})` : ''
       const allowed = `a collection of this file${which}`
       report(['responders', at, 'steps', index, action], { found: mistake, allowed })
     }
@@ -126,7 +134,7 @@ export function checkCollections({ collections = {}, responders = [] }: Collecti
  */
 function checkKeys({ key, fields, seed }: ParsedCollection, report: Report): void {
   const keyIn = (item: JsonObject, path: Path): string | undefined => {
-    const value = own(item, key)
+    const value = ownMember(item, key)
     if (value === undefined || isBlank(value)) return undefined
     if (typeof value !== 'object' && typeof value !== 'boolean') return String(value)
     report([...path, key], { found: problemValue(value), allowed: `a text or a number, because ${key} is the key` })
@@ -134,7 +142,7 @@ function checkKeys({ key, fields, seed }: ParsedCollection, report: Report): voi
   }
   keyIn(fields, ['fields'])
   const keys = seed.map((item, at) => keyIn(item, ['seed', at]))
-  for (const { index, before } of repeated(keys)) {
+  for (const { index, before } of repeatedNames(keys)) {
     const mistake = `${problemValue(seed[index]?.[key])} as its ${key} for the second time`
     report(['seed', index], { found: mistake, allowed: `a ${key} that differs from item ${before}` })
   }

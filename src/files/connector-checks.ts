@@ -7,7 +7,7 @@ import {
   type JsonObject,
   jsonText,
   type JsonValue,
-  own,
+  ownMember,
   pointerParts,
   withDoubles,
 } from '../model/domain/json.ts'
@@ -45,7 +45,7 @@ export interface DocumentChecks {
 export async function checkConnector(document: JsonValue, checks: DocumentChecks): Promise<Problem[]> {
   if (!isJsonObject(document)) return []
   return [
-    ...outboundProblems(['base_url'], own(document, 'base_url'), checks.allowOutbound),
+    ...outboundProblems(['base_url'], ownMember(document, 'base_url'), checks.allowOutbound),
     ...(await schemaProblems(document, ['tools', '*', 'input_schema'], checks)),
     ...(await schemaProblems(document, ['tools', '*', 'output_schema'], checks)),
     ...templateProblems(document, checks),
@@ -124,7 +124,7 @@ const OPTIONS: Options = { strict: false, allErrors: true, logger: false, valida
 
 async function problemsOfSchema(exact: JsonObject, path: Path, code: Options['code']): Promise<Problem[]> {
   const schema = withDoubles(exact) as JsonObject
-  const type = own(schema, 'type')
+  const type = ownMember(schema, 'type')
   if (type !== undefined && type !== 'object') {
     return [
       {
@@ -134,7 +134,7 @@ async function problemsOfSchema(exact: JsonObject, path: Path, code: Options['co
       },
     ]
   }
-  if (own(schema, '$async') === true) {
+  if (ownMember(schema, '$async') === true) {
     const allowed = 'no $async, because an input is checked at once'
     return [{ path: [...path, '$async'], found: 'true', allowed }]
   }
@@ -146,7 +146,7 @@ async function problemsOfSchema(exact: JsonObject, path: Path, code: Options['co
     const options = { ...OPTIONS, validateSchema: false, meta: mentionsMeta, ...(code && { code }) }
     const validate = new Ajv(options).compile(schema)
     // A `$ref` cycle compiles, and overflows the stack when it is entered.
-    const properties = own(schema, 'properties')
+    const properties = ownMember(schema, 'properties')
     validate({})
     validate(Object.fromEntries(Object.keys(properties ?? {}).map((name) => [name, null])))
     return []

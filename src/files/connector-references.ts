@@ -1,7 +1,7 @@
 import { TEMPLATE_FIELDS } from '../model/domain/generated/tables.ts'
 import { BoundedCache } from '../model/domain/bounded-cache.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../model/domain/json.ts'
-import { Hints, listed } from '../model/domain/suggestion.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '../model/domain/json.ts'
+import { Hints, listAllowed } from '../model/domain/suggestion.ts'
 import { percentDecoded } from '../model/domain/text.ts'
 import { matchesGlob } from '../model/domain/value-match.ts'
 import { type Problem, type Path, problemValue, valueAtPath, valuesAt } from '../model/schema/problems.ts'
@@ -53,7 +53,7 @@ export class References {
           {
             path,
             found: mistake,
-            allowed: names.length === 0 ? `no ${what}` : `${what} (${listed(name, names, this.#hints)})`,
+            allowed: names.length === 0 ? `no ${what}` : `${what} (${listAllowed(name, names, this.#hints)})`,
           },
         ]
       }
@@ -77,7 +77,7 @@ export class References {
     const allowed =
       inputNames.length === 0
         ? 'no input: the schema has none'
-        : `inputs of the schema (${listed(name, inputNames, this.#hints)})`
+        : `inputs of the schema (${listAllowed(name, inputNames, this.#hints)})`
     return [{ path, found: `${mistake}${this.#hints.didYouMean(name, inputNames)}`, allowed }]
   }
 
@@ -87,11 +87,11 @@ export class References {
     const fieldNames = answering.length > 0 ? this.#fieldsOf.of(answering, answeredFields) : undefined
     if (!fieldNames || fieldNames.has(field)) return []
     const mistake = `${problemValue(text)} with the field ${field}, which no answer to the call has${this.#hints.didYouMean(field, fieldNames)}`
-    return [{ path, found: mistake, allowed: `fields of the answers (${listed(field, fieldNames, this.#hints)})` }]
+    return [{ path, found: mistake, allowed: `fields of the answers (${listAllowed(field, fieldNames, this.#hints)})` }]
   }
 
   get #isAnsweredHere(): boolean {
-    return own(this.document, 'base_url') === undefined
+    return ownMember(this.document, 'base_url') === undefined
   }
 
   /** Calls of tools that no responder answers. */
@@ -102,7 +102,7 @@ export class References {
       if (!isJsonObject(call) || this.#respondersFor(call).length > 0) return []
       const name = callName(call)
       const mistake = `${problemValue(name)}, which no responder answers${this.#hints.didYouMean(name, names)}`
-      const allowed = `a call that a responder answers (${listed(name, names, this.#hints)})`
+      const allowed = `a call that a responder answers (${listAllowed(name, names, this.#hints)})`
       return [{ path: [...path, 'path'], found: mistake, allowed }]
     })
   }
@@ -130,10 +130,10 @@ export class References {
   /** The responders that answer a call for some input. */
   #respondersFor(call: JsonObject): readonly ResponderPlace[] {
     return this.#answering.of(call, () => {
-      const path = own(call, 'path')
+      const path = ownMember(call, 'path')
       const isOpen = typeof path !== 'string' || path.includes('{{#')
       const there = isOpen ? this.#responders : [...this.#anyPath, ...this.#byPath.at(pathParts(path))]
-      return there.filter(({ method }) => method === undefined || method === own(call, 'method'))
+      return there.filter(({ method }) => method === undefined || method === ownMember(call, 'method'))
     })
   }
 }
@@ -154,9 +154,9 @@ interface ResponderPlace {
 
 function respondersOf(document: JsonObject): ResponderPlace[] {
   return valuesAt(document, ['responders', '*']).flatMap(({ path, value }): ResponderPlace[] => {
-    const on = isJsonObject(value) ? own(value, 'on') : undefined
+    const on = isJsonObject(value) ? ownMember(value, 'on') : undefined
     if (!isJsonObject(value) || !isJsonObject(on)) return []
-    const [method, pattern] = [own(on, 'method'), own(on, 'path')].map((each) =>
+    const [method, pattern] = [ownMember(on, 'method'), ownMember(on, 'path')].map((each) =>
       typeof each === 'string' ? each : undefined,
     )
     return [{ path, value, method, pattern }]
@@ -164,7 +164,7 @@ function respondersOf(document: JsonObject): ResponderPlace[] {
 }
 
 function callName(call: JsonObject): string {
-  return [own(call, 'method'), own(call, 'path')].filter((part) => typeof part === 'string').join(' ')
+  return [ownMember(call, 'method'), ownMember(call, 'path')].filter((part) => typeof part === 'string').join(' ')
 }
 
 function responderName({ method, pattern }: ResponderPlace): string {
@@ -216,10 +216,10 @@ function missingInput(
   schema: unknown,
   [name, ...rest]: readonly string[],
 ): { name: string; properties: JsonObject } | undefined {
-  const properties = isJsonObject(schema) ? own(schema, 'properties') : undefined
+  const properties = isJsonObject(schema) ? ownMember(schema, 'properties') : undefined
   if (name === undefined || !isJsonObject(schema) || !isJsonObject(properties)) return undefined
-  if (OPEN.some((key) => own(schema, key) !== undefined && own(schema, key) !== false)) return undefined
-  return Object.hasOwn(properties, name) ? missingInput(own(properties, name), rest) : { name, properties }
+  if (OPEN.some((key) => ownMember(schema, key) !== undefined && ownMember(schema, key) !== false)) return undefined
+  return Object.hasOwn(properties, name) ? missingInput(ownMember(properties, name), rest) : { name, properties }
 }
 
 /** Keys by which a schema takes more than its `properties`. */
@@ -238,11 +238,11 @@ const OPEN = [
 function answeredFields(responders: readonly ResponderPlace[]): ReadonlySet<string> | undefined {
   const fieldNames = new Set<string>()
   for (const { value } of responders) {
-    const sequence = own(value, 'sequence')
-    for (const response of Array.isArray(sequence) ? sequence : [own(value, 'respond') ?? {}]) {
-      if (!isJsonObject(response) || Number(own(response, 'status') ?? 200) >= 400) continue
-      const body = own(response, 'body')
-      if (body === undefined && own(value, 'steps') === undefined) continue
+    const sequence = ownMember(value, 'sequence')
+    for (const response of Array.isArray(sequence) ? sequence : [ownMember(value, 'respond') ?? {}]) {
+      if (!isJsonObject(response) || Number(ownMember(response, 'status') ?? 200) >= 400) continue
+      const body = ownMember(response, 'body')
+      if (body === undefined && ownMember(value, 'steps') === undefined) continue
       if (!isJsonObject(body)) return undefined
       for (const field of Object.keys(body)) fieldNames.add(field)
     }

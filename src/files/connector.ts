@@ -14,7 +14,7 @@ import {
   defaultCredentials,
   displayName,
 } from '../model/domain/connector-defaults.ts'
-import { present } from '../model/domain/json.ts'
+import { withoutUndefined } from '../model/domain/json.ts'
 import { dottedPaths } from '../model/domain/value-match.ts'
 import {
   connectorDocument,
@@ -26,7 +26,7 @@ import { type Report, withRule } from '../model/schema/parts.ts'
 import { responseAfter, checkCollections, toStep } from './collections.ts'
 
 function toRateLimit({ otherwise: response, ...rest }: NonNullable<ParsedConnector['rate_limit']>): RateLimit {
-  return { ...rest, ...(response && { otherwise: present(response) }) }
+  return { ...rest, ...(response && { otherwise: withoutUndefined(response) }) }
 }
 
 /** A connector file (`spec/schemas/connector.schema.json`): one fake third-party application. */
@@ -81,8 +81,8 @@ export function toConnector(document: ParsedConnector): Connector {
   const base = bareConnector(document.connector, type)
   return {
     ...base,
-    ...present(rest),
-    oauth: { ...base.oauth, ...present(oauth ?? {}) },
+    ...withoutUndefined(rest),
+    oauth: { ...base.oauth, ...withoutUndefined(oauth ?? {}) },
     credentials: toCredentials(document.credentials, type),
     base_url: document.base_url?.replace(/\/+$/, '') ?? null,
     custom_provider: document.custom_provider ?? null,
@@ -131,5 +131,9 @@ function toResponse({ status = 200, headers, body = null }: ParsedResponse): Can
 }
 
 function toMatch({ body, account, ...on }: ParsedResponder['on']): ResponderMatch {
-  return { ...present(on), ...(body && { body: dottedPaths(body) }), ...(account && { account: present(account) }) }
+  return {
+    ...withoutUndefined(on),
+    ...(body && { body: dottedPaths(body) }),
+    ...(account && { account: withoutUndefined(account) }),
+  }
 }

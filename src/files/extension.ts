@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Extension, servesSame } from '../model/domain/extension.ts'
-import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../model/domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectAt, ownMember } from '../model/domain/json.ts'
 import { METHODS, partsOverlap } from '../model/domain/path-pattern.ts'
 import { type Path, type Problem, problemValue, valuesAt } from '../model/schema/problems.ts'
 import { schemaReference, strict, text, unique, withRule } from '../model/schema/parts.ts'
@@ -62,11 +62,11 @@ const RESERVED = ['_mock', 'oauth', 'magic', 'third-party', 'proxy', 'mcp', 'key
 
 /** Names and paths that the mock has itself, and items of accounts, however the rest of the document is written. */
 export function servedProblems(document: JsonObject, { operations, routes }: DocumentChecks): Problem[] {
-  const name = own(document, 'extension')
+  const name = ownMember(document, 'extension')
   const isTaken = typeof name === 'string' && routes.some(({ operation }) => operation === name)
   const taken = { path: ['extension'], found: `${problemValue(name)}, which is an operation`, allowed: 'another name' }
   const perAccount = Object.entries(objectAt(document, 'collections')).filter(
-    ([, collection]) => isJsonObject(collection) && own(collection, 'per') === 'account',
+    ([, collection]) => isJsonObject(collection) && ownMember(collection, 'per') === 'account',
   )
   const isProxy = name === 'proxy_request' && operations.has(name)
   return [
@@ -77,7 +77,7 @@ export function servedProblems(document: JsonObject, { operations, routes }: Doc
       allowed: 'environment: a request of the service is of no account',
     })),
     ...valuesAt(document, ['responders', '*', 'on']).flatMap(({ path, value: on }) =>
-      isJsonObject(on) ? pathProblems(own(on, 'method'), own(on, 'path'), [...path, 'path'], routes) : [],
+      isJsonObject(on) ? pathProblems(ownMember(on, 'method'), ownMember(on, 'path'), [...path, 'path'], routes) : [],
     ),
   ]
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isJsonObject, own } from '../model/domain/json.ts'
+import { isJsonObject, ownMember } from '../model/domain/json.ts'
 import { preparePatterns } from '../model/domain/text-pattern.ts'
 import type { Connector } from '../model/domain/connector.ts'
 import type { Extension } from '../model/domain/extension.ts'
@@ -80,7 +80,7 @@ export async function readDocument(text: string, file: string, checks: DocumentC
     }
     return { kind: 'unknown', file, fileProblems: [source.problem(problem)] }
   }
-  const has = (key: string): boolean => own(value, key) !== undefined
+  const has = (key: string): boolean => ownMember(value, key) !== undefined
   if (has('connector')) return readConnector(source, checks)
   if (has('extension')) return readExtension(source, checks)
   if (has('cases')) {
@@ -124,14 +124,14 @@ export function fileProblems(
   read: Pick<Read<DocumentKind>, 'source' | 'problems'> | UnknownDocument,
   others: readonly Problem[] = [],
 ): readonly FileProblem[] {
-  return 'fileProblems' in read ? read.fileProblems : located(read.source, [...read.problems, ...others])
+  return 'fileProblems' in read ? read.fileProblems : locatedProblems(read.source, [...read.problems, ...others])
 }
 
 /** Problems of which the place is looked up, which takes the longer the more keys the document has. */
 const MAX_PLACED = 1000
 
 /** The problems of a source in their order in the file, each place and text once, up to a bound. */
-export function located(source: SourceText, problems: readonly Problem[]): FileProblem[] {
+export function locatedProblems(source: SourceText, problems: readonly Problem[]): FileProblem[] {
   const distinct = [...new Map(problems.map((problem) => [sentence(problem), problem])).values()]
   const placed = distinct.slice(0, MAX_PLACED).map((problem) => source.problem(problem))
   const sorted = placed.sort((a, b) => a.line - b.line || a.column - b.column)
@@ -142,19 +142,19 @@ export function located(source: SourceText, problems: readonly Problem[]): FileP
 }
 
 /** What a document holds when its shape is right, and what is wrong with its shape. */
-function parsed<Schema extends z.ZodType>(schema: Schema, { value }: SourceText) {
+function parseSource<Schema extends z.ZodType>(schema: Schema, { value }: SourceText) {
   const { data, error } = schema.safeParse(value)
   return { data, shape: error ? problemsOf(error.issues, value) : [] }
 }
 
 async function readConnector(source: SourceText, checks: DocumentChecks): Promise<Read<'connector'>> {
-  const { data, shape } = parsed(connectorSchema, source)
+  const { data, shape } = parseSource(connectorSchema, source)
   const problems = [...shape, ...(await checkConnector(source.value, checks))]
   return { kind: 'connector', file: source.file, source, document: data && toConnector(data), problems }
 }
 
 async function readExtension(source: SourceText, checks: DocumentChecks): Promise<Read<'extension'>> {
-  const { data, shape } = parsed(extensionSchema, source)
+  const { data, shape } = parseSource(extensionSchema, source)
   const document = isJsonObject(source.value) ? source.value : {}
   const ofSchemas = await schemaProblems(document, ['responders', '*', 'body_schema'], checks)
   const problems = [...shape, ...templateProblems(document, checks), ...ofSchemas, ...servedProblems(document, checks)]
@@ -162,12 +162,12 @@ async function readExtension(source: SourceText, checks: DocumentChecks): Promis
 }
 
 function readScenario(source: SourceText): Read<'scenario'> {
-  const { data, shape } = parsed(scenarioSchema, source)
+  const { data, shape } = parseSource(scenarioSchema, source)
   return { kind: 'scenario', file: source.file, source, document: data, problems: shape }
 }
 
 async function readSeed(source: SourceText, checks: DocumentChecks): Promise<Read<'seed'>> {
-  const { data, shape } = parsed(seedSchema, source)
+  const { data, shape } = parseSource(seedSchema, source)
   const problems = [...shape, ...checkVocabulary(source.value, checks.words)]
   for (const { path, value } of valuesAt(source.value, ['webhooks', '*', 'url']))
     problems.push(...outboundProblems(path, value, checks.allowOutbound))

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../model/domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectAt, ownMember } from '../model/domain/json.ts'
 import type { Scenario } from '../model/domain/scenario.ts'
-import { Hints, listed } from '../model/domain/suggestion.ts'
+import { Hints, listAllowed } from '../model/domain/suggestion.ts'
 import { percentDecoded } from '../model/domain/text.ts'
 import { type Problem, type Path, problemValue, valuesAt } from '../model/schema/problems.ts'
 import type { DocumentChecks } from './connector-checks.ts'
@@ -54,12 +54,12 @@ export function withParameters({ file, text }: TextFile, parameters: string): Te
       (PARAMETERS[name] ?? []).flatMap((path) => {
         const owner = path.length === 1 ? on : objectAt(on, 'account')
         const key = String(path.at(-1))
-        return own(owner, key) === undefined ? [] : [{ owner, key }]
+        return ownMember(owner, key) === undefined ? [] : [{ owner, key }]
       }),
     )
   const taken = Object.keys(PARAMETERS).filter((name) => placesOf(name, rules).length > 0)
   if (values['tool'] !== undefined && values['connector'] === undefined) {
-    const ofTools = rules.filter((on) => own(on, 'tool') !== undefined)
+    const ofTools = rules.filter((on) => ownMember(on, 'tool') !== undefined)
     for (const { owner, key } of placesOf('connector', ofTools)) Reflect.deleteProperty(owner, key)
   }
   const name = `${file}?${parameters}`
@@ -88,7 +88,7 @@ export function checkScenario(
     if (!isJsonObject(rule)) return []
     const match = objectAt(rule, 'on')
     return [
-      ...unknownName(own(match, 'operation'), [...operations.keys()], [...path, 'on', 'operation'], hints),
+      ...unknownName(ownMember(match, 'operation'), [...operations.keys()], [...path, 'on', 'operation'], hints),
       ...nameProblems(match, [...path, 'on'], connectors, hints),
       ...statusProblems(rule, match, path, operations),
     ]
@@ -96,17 +96,17 @@ export function checkScenario(
 }
 
 function nameProblems(on: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {
-  const ofAccount = own(objectAt(on, 'account'), 'connector')
-  const connector = own(on, 'connector') ?? ofAccount
+  const ofAccount = ownMember(objectAt(on, 'account'), 'connector')
+  const connector = ownMember(on, 'connector') ?? ofAccount
   const described = typeof connector === 'string' ? connectors.get(connector) : undefined
   const tools = (described ? [described] : [...connectors.values()]).flatMap(
     (each) => each?.tools.map(({ name }) => name) ?? [],
   )
   return [
     // A glob may stand for names that come later.
-    ...unknownName(withoutGlob(own(on, 'connector')), [...connectors.keys()], [...path, 'connector'], hints),
+    ...unknownName(withoutGlob(ownMember(on, 'connector')), [...connectors.keys()], [...path, 'connector'], hints),
     ...unknownName(withoutGlob(ofAccount), [...connectors.keys()], [...path, 'account', 'connector'], hints),
-    ...unknownName(withoutGlob(own(on, 'tool')), tools, [...path, 'tool'], hints),
+    ...unknownName(withoutGlob(ownMember(on, 'tool')), tools, [...path, 'tool'], hints),
   ]
 }
 
@@ -116,7 +116,7 @@ function withoutGlob(name: JsonValue | undefined): JsonValue | undefined {
 
 function unknownName(name: JsonValue | undefined, candidates: readonly string[], path: Path, hints: Hints): Problem[] {
   if (typeof name !== 'string' || name === '' || candidates.includes(name)) return []
-  const allowed = candidates.length === 0 ? 'none, because there is none' : listed(name, candidates, hints)
+  const allowed = candidates.length === 0 ? 'none, because there is none' : listAllowed(name, candidates, hints)
   return [{ path, found: `${problemValue(name)}${hints.didYouMean(name, candidates)}`, allowed }]
 }
 
@@ -127,15 +127,16 @@ function statusProblems(
   path: Path,
   operations: DocumentChecks['operations'],
 ): Problem[] {
-  const mcp = own(on, 'mcp')
+  const mcp = ownMember(on, 'mcp')
   const isOfMcp = mcp !== undefined && mcp !== 'tools/call'
-  if (own(rule, 'at') !== 'service' || own(rule, 'off_spec') === true || isOfMcp) return []
+  if (ownMember(rule, 'at') !== 'service' || ownMember(rule, 'off_spec') === true || isOfMcp) return []
   const operation =
-    own(on, 'operation') ?? (own(on, 'tool') === undefined && mcp === undefined ? undefined : 'execute_tool')
+    ownMember(on, 'operation') ??
+    (ownMember(on, 'tool') === undefined && mcp === undefined ? undefined : 'execute_tool')
   const declared = declaredStatuses(operation, operations)
   if (!declared) return []
   const allowed = [...new Set([...declared, ...STATUSES_OF_EVERY_OPERATION])].sort((a, b) => a - b)
-  const statuses = valuesAt(own(rule, 'do'), ['*', 'respond', 'status'], [...path, 'do'])
+  const statuses = valuesAt(ownMember(rule, 'do'), ['*', 'respond', 'status'], [...path, 'do'])
   return statuses.flatMap(({ path: at, value }): Problem[] => {
     if (typeof value !== 'number' || allowed.includes(value)) return []
     const of = typeof operation === 'string' ? operation : 'every operation (the rule names none)'

@@ -3,10 +3,10 @@ import { collectionNamed, type Collection, itemKey } from '../model/domain/colle
 import { type Connector, providerOf } from '../model/domain/connector.ts'
 import { bareConnector, typeOfConnection } from '../model/domain/connector-defaults.ts'
 import { isErrorCode } from '../model/domain/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, objectAt, own, textAt } from '../model/domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectAt, ownMember, textAt } from '../model/domain/json.ts'
 import { authorizationTypeOf } from '../model/domain/provider.ts'
 import type { SeedBundle } from '../model/domain/seed.ts'
-import { Hints, listed } from '../model/domain/suggestion.ts'
+import { Hints, listAllowed } from '../model/domain/suggestion.ts'
 import { type Problem, type Path, problemValue, valuesAt } from '../model/schema/problems.ts'
 
 /** The connectors that a seed may refer to; `undefined` for a name whose own file has problems. */
@@ -60,8 +60,8 @@ export function namesIn(document: JsonValue): string[] {
 /** Every name in a seed that may mean a connector, of wrong entries too, so that one mistake is reported once. */
 export function possibleNames(seed: JsonValue): string[] {
   const typed = valuesAt(seed, ['connections', '*']).flatMap(({ value }) =>
-    isJsonObject(value) && (own(value, 'type') ?? own(value, 'provider_key')) !== undefined
-      ? [own(value, 'key_id')]
+    isJsonObject(value) && (ownMember(value, 'type') ?? ownMember(value, 'provider_key')) !== undefined
+      ? [ownMember(value, 'key_id')]
       : [],
   )
   return [
@@ -89,7 +89,7 @@ export function checkSeed(document: JsonValue, connectors: KnownConnectors, file
   return [
     ...valuesAt(document, ['connectors', '*']).flatMap(({ path, value }): Problem[] => {
       if (typeof value !== 'string' || files.has(value)) return []
-      const allowed = `connectors with a file in the folder of this seed (${listed(value, files, hints) || 'there is none'})`
+      const allowed = `connectors with a file in the folder of this seed (${listAllowed(value, files, hints) || 'there is none'})`
       return [{ path, found: `${problemValue(value)}${hints.didYouMean(value, files)}`, allowed }]
     }),
     ...inEach(connectionProblems, 'connections', '*'),
@@ -101,7 +101,7 @@ export function checkSeed(document: JsonValue, connectors: KnownConnectors, file
 }
 
 function connectionProblems(item: JsonObject, path: Path, connectors: KnownConnectors): Problem[] {
-  const [keyId, type] = [textAt(item, 'key_id'), own(item, 'type')]
+  const [keyId, type] = [textAt(item, 'key_id'), ownMember(item, 'type')]
   const connector = connectors.get(keyId)
   if (type === undefined) {
     const allowed = 'a type, because no connector has the name of this connection, or that of its provider_key'
@@ -114,12 +114,12 @@ function connectionProblems(item: JsonObject, path: Path, connectors: KnownConne
 }
 
 function connectorProblems(item: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {
-  const name = own(item, 'connector')
+  const name = ownMember(item, 'connector')
   if (typeof name !== 'string' || connectors.has(name)) return []
   const mistake = `${problemValue(name)}${hints.didYouMean(name, connectors.keys())}`
   const names =
     connectors.size > 0
-      ? listed(name, connectors.keys(), hints)
+      ? listAllowed(name, connectors.keys(), hints)
       : 'there is none; --seed bundled, or `seed: [bundled, …]` in the configuration file, adds the bundled ones'
   return [{ path: [...path, 'connector'], found: mistake, allowed: `a connector that there is (${names})` }]
 }
@@ -128,7 +128,7 @@ function accountProblems(item: JsonObject, path: Path, connectors: KnownConnecto
   const connector = connectors.get(textAt(item, 'connector'))
   if (!connector) return connectorProblems(item, path, connectors, hints)
   const type = connector.authorization_type
-  const typeValue = own(item, 'authorization_type')
+  const typeValue = ownMember(item, 'authorization_type')
   const problems = detailProblems(objectAt(item, 'authorization_details'), connector, [
     ...path,
     'authorization_details',
@@ -148,7 +148,7 @@ function accountProblems(item: JsonObject, path: Path, connectors: KnownConnecto
 function collectionProblems(document: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {
   const connector = connectors.get(textAt(document, 'connector'))
   if (!connector) return connectorProblems(document, path, connectors, hints)
-  const [name, items = []] = [own(document, 'collection'), own(document, 'items')]
+  const [name, items = []] = [ownMember(document, 'collection'), ownMember(document, 'items')]
   if (typeof name !== 'string') return []
   const at = [...path, 'collection']
   const place = { name, items, per: 'environment', at, key: false, path: [...path, 'items'] } as const
@@ -176,7 +176,7 @@ function itemProblems(connector: Connector, { name, items, per, at, key, path }:
       {
         path: at,
         found: mistake,
-        allowed: `a collection of ${connector.connector} (${listed(name, names, hints) || 'there is none'})`,
+        allowed: `a collection of ${connector.connector} (${listAllowed(name, names, hints) || 'there is none'})`,
         atKey: key,
       },
     ]
@@ -202,7 +202,7 @@ export function keyProblems(collection: Collection, items: readonly JsonValue[],
       return [
         {
           path: place,
-          found: problemValue(own(item, collection.key)),
+          found: problemValue(ownMember(item, collection.key)),
           allowed: 'the key of the item, a text or a number',
         },
       ]
@@ -218,10 +218,10 @@ function detailProblems(details: JsonObject, connector: Connector, path: Path): 
   const { authorization_type: type, cluster } = connector
   const fitting = TRAITS[type].kind
   const allowed = fitting === null ? `no credentials for ${type}` : `${fitting} for ${type}`
-  const problems = CREDENTIAL_KINDS.filter((kind) => kind !== fitting && own(details, kind) !== undefined).map(
+  const problems = CREDENTIAL_KINDS.filter((kind) => kind !== fitting && ownMember(details, kind) !== undefined).map(
     (kind): Problem => ({ path: [...path, kind], found: `set for an account of type ${type}`, allowed, atKey: true }),
   )
-  if (type === 'TRUSTED_IDP' && cluster === 'provisioned' && !own(objectAt(details, 'trusted_idp'), 'db_user')) {
+  if (type === 'TRUSTED_IDP' && cluster === 'provisioned' && !ownMember(objectAt(details, 'trusted_idp'), 'db_user')) {
     const needed = 'the database user, because the cluster is provisioned'
     problems.push({ path: [...path, 'trusted_idp', 'db_user'], found: 'nothing', allowed: needed })
   }

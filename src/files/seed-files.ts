@@ -2,11 +2,11 @@ import { basename, dirname, parse, resolve } from 'node:path'
 import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../model/domain/json.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../model/domain/seed.ts'
 import { plural } from '../model/domain/text.ts'
-import { repeated } from '../model/schema/parts.ts'
+import { repeatedNames } from '../model/schema/parts.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { BUNDLED, packageFolder, parsedBundledSeed } from './package-files.ts'
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
-import { fileProblems, located, type Read, type ReadDocument, readDocument } from './read.ts'
+import { fileProblems, locatedProblems, type Read, type ReadDocument, readDocument } from './read.ts'
 import { checkSeed, connectorsIn, type KnownConnectors, listedNames, namesIn, possibleNames } from './seed-checks.ts'
 import { seedSchema, toBundle } from './seed.ts'
 import { isFolder, type TextFile, textFiles, textsBeside } from './text-files.ts'
@@ -166,7 +166,7 @@ function problemsOfFiles(
     ...ofKind(documents, 'unknown').flatMap((each) => fileProblems(each)),
     ...seeds.flatMap((seed) => [
       ...fileProblems(seed),
-      ...located(seed.source, checkSeed(seed.source.value, all, names)),
+      ...locatedProblems(seed.source, checkSeed(seed.source.value, all, names)),
     ]),
     ...connectors.flatMap((each) => fileProblems(each)),
     ...repeatedConnectors(connectors),
@@ -186,7 +186,7 @@ function notSeeds(documents: readonly ReadDocument[]): FileProblem[] {
 
 function repeatedConnectors(connectors: readonly Read<'connector'>[]): FileProblem[] {
   const names = connectors.map(({ source }) => namesIn(source.value)[0])
-  return repeated(names).flatMap(({ name, index, before }) => {
+  return repeatedNames(names).flatMap(({ name, index, before }) => {
     const mistake = `${jsonText(name)}, which ${connectors[before]?.file ?? ''} describes already`
     const problem = { path: ['connector'], found: mistake, allowed: 'one file for each connector' }
     return connectors[index]?.source.problem(problem) ?? []

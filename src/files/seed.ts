@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { AUTHORIZATION_TYPES } from '../model/domain/authorization-type.ts'
 import type { Connector } from '../model/domain/connector.ts'
 import type { CredentialsPatch } from '../model/domain/credentials.ts'
-import { isJsonObject, own, present } from '../model/domain/json.ts'
+import { isJsonObject, ownMember, withoutUndefined } from '../model/domain/json.ts'
 import type { SeedAccount, SeedBundle } from '../model/domain/seed.ts'
 import { quote } from '../model/domain/text.ts'
-import { connectorName, repeated, schemaReference, strict, unique, withRule } from '../model/schema/parts.ts'
+import { connectorName, repeatedNames, schemaReference, strict, unique, withRule } from '../model/schema/parts.ts'
 import {
   accountFields,
   connectionFields,
@@ -53,10 +53,10 @@ const account = strict({
 const accounts = withRule(unique(account, 'id'), (list, report) => {
   const places = list.map((item: unknown) => {
     if (!isJsonObject(item)) return undefined
-    const scope = ['organization_id', 'user_id'].map((field) => own(item, field) ?? '')
-    return JSON.stringify([own(item, 'connector'), own(item, 'identifier'), ...scope])
+    const scope = ['organization_id', 'user_id'].map((field) => ownMember(item, field) ?? '')
+    return JSON.stringify([ownMember(item, 'connector'), ownMember(item, 'identifier'), ...scope])
   })
-  for (const { index, before } of repeated(places)) {
+  for (const { index, before } of repeatedNames(places)) {
     const mistake = `the identifier of accounts[${before}] for the second time`
     report([index, 'identifier'], { found: mistake, allowed: 'each identifier once for each connector and scope' })
   }
@@ -73,8 +73,8 @@ export const seedSchema = strict({
     .optional()
     .describe('Lifetimes and ways of an environment; the last seed file that sets one wins.'),
   connectors: withRule(z.array(z.union([connectorName, connectorSchema])), (connectors, report) => {
-    const names = connectors.map((item: unknown) => (isJsonObject(item) ? own(item, 'connector') : item))
-    for (const { name, index } of repeated(names)) {
+    const names = connectors.map((item: unknown) => (isJsonObject(item) ? ownMember(item, 'connector') : item))
+    for (const { name, index } of repeatedNames(names)) {
       const path = isJsonObject(connectors[index]) ? [index, 'connector'] : [index]
       report(path, { found: `${quote(name)} for the second time`, allowed: 'each connector once' })
     }
@@ -108,12 +108,12 @@ export function toBundle(document: ParsedSeed, files: readonly Connector[]): See
   const byName = new Map(files.map((connector) => [connector.connector, connector]))
   return {
     clients: (document.clients ?? []).map(({ client_id, client_secret }) => ({ id: client_id, client_secret })),
-    settings: present(document.settings ?? {}),
+    settings: withoutUndefined(document.settings ?? {}),
     connectors: (document.connectors ?? []).flatMap((item) =>
       typeof item === 'string' ? (byName.get(item) ?? []) : [toConnector(item)],
     ),
-    connections: (document.connections ?? []).map(present),
-    providers: (document.providers ?? []).map(present),
+    connections: (document.connections ?? []).map(withoutUndefined),
+    providers: (document.providers ?? []).map(withoutUndefined),
     accounts: (document.accounts ?? []).map(toAccount),
     generate: document.generate === undefined ? [] : [document.generate].flat(),
     ...(document.collections && { collections: document.collections }),
@@ -123,11 +123,13 @@ export function toBundle(document: ParsedSeed, files: readonly Connector[]): See
 
 function toAccount({ authorization_type: _checked, ...document }: ParsedAccount): SeedAccount {
   const { authorization_details: details, ...rest } = document
-  return { ...present(rest), ...(details && { authorization_details: toPatch(details) }) }
+  return { ...withoutUndefined(rest), ...(details && { authorization_details: toPatch(details) }) }
 }
 
 function toPatch(details: ParsedDetails): CredentialsPatch {
-  return Object.fromEntries(Object.entries(present(details)).map(([kind, fields]) => [kind, present(fields)]))
+  return Object.fromEntries(
+    Object.entries(withoutUndefined(details)).map(([kind, fields]) => [kind, withoutUndefined(fields)]),
+  )
 }
 
 type ParsedAccount = NonNullable<ParsedSeed['accounts']>[number]

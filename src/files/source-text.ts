@@ -60,24 +60,24 @@ export class SourceText {
     const text = source.replace(/^\uFEFF/, '')
     this.#lines.addNewLine(0)
     if (text.length > MAX_SOURCE_LENGTH) {
-      throw this.#refused([aboutText(`${text.length} characters long`, `at most ${MAX_SOURCE_LENGTH}`)])
+      throw this.#refuseSyntax([aboutText(`${text.length} characters long`, `at most ${MAX_SOURCE_LENGTH}`)])
     }
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.#lines.addNewLine(at + 1)
     // The parsers are recursive and slow: what they would overflow on, or take too long for, is refused before.
     const isJson = /^\s*[{[]/.test(text)
     const { depth, ...extent } = extentOf(text)
-    if (depth > 4 * MAX_DEPTH) throw this.#refused([TOO_DEEP])
+    if (depth > 4 * MAX_DEPTH) throw this.#refuseSyntax([TOO_DEEP])
     const excess = isJson ? excessOf(extent) : yamlExcess(text, file)
-    if (excess) throw this.#refused([aboutText(excess.found, excess.allowed)])
+    if (excess) throw this.#refuseSyntax([aboutText(excess.found, excess.allowed)])
     this.#tree = treeOf(text, file, isJson)
-    if (this.#tree.problems.length > 0) throw this.#refused(this.#tree.problems)
+    if (this.#tree.problems.length > 0) throw this.#refuseSyntax(this.#tree.problems)
     try {
       this.value = this.#tree.value()
     } catch (error) {
-      throw this.#refused([conversionProblem(error)])
+      throw this.#refuseSyntax([conversionProblem(error)])
     }
     const written = excessOf({ keys: 0, values: valuesIn(this.value) })
-    if (written) throw this.#refused([aboutText(`${written.found}, aliases written out`, written.allowed)])
+    if (written) throw this.#refuseSyntax([aboutText(`${written.found}, aliases written out`, written.allowed)])
     const [problem] = unusable(this.value, [])
     if (problem) throw new DocumentError([this.problem(problem)])
   }
@@ -100,7 +100,7 @@ export class SourceText {
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
 
-  #refused(problems: readonly SyntaxProblem[]): DocumentError {
+  #refuseSyntax(problems: readonly SyntaxProblem[]): DocumentError {
     const listed = problems.slice(0, MAX_SYNTAX_PROBLEMS)
     return new DocumentError(
       listed.map(({ offset, ...problem }) => problemAt(this.file, this.#place(offset), { path: [], ...problem })),

@@ -67,7 +67,7 @@ export class PatternEngine {
 function re2Of(source: string): RE2JS {
   if (source.length > MAX_LENGTH) throw new UnsupportedPatternError(`more than ${MAX_LENGTH} characters`)
   try {
-    return RE2JS.compile(translated(source))
+    return RE2JS.compile(translatePattern(source))
   } catch (error) {
     if (error instanceof UnsupportedPatternError) throw error
     const reason = error instanceof Error ? error.message : String(error)
@@ -88,12 +88,12 @@ const PART =
   /\\(?:u\{(?<code>[\da-fA-F]+)\}|u(?<high>[dD][89abAB][\da-fA-F]{2})\\u(?<low>[dD][c-fC-F][\da-fA-F]{2})|u(?<unit>[\da-fA-F]{4})|c(?<control>[A-Za-z])|(?<reference>[1-9]|k<)|[pP]\{(?<property>[^}]*)\}|(?<escape>[\s\S]))|\(\?(?<group><?[=!]|<[^>]*>|[a-z-]+:)|(?<empty>\[\^?\])|(?<other>[[\].])/gu
 
 /** A pattern of JavaScript with the flag `u` in the syntax of RE2. @throws UnsupportedPatternError */
-function translated(source: string): string {
+function translatePattern(source: string): string {
   let isClass = false
   return source.replaceAll(PART, (part: string, ...groupsAndContext: unknown[]) => {
     const groups = groupsAndContext.at(-1) as Partial<Record<string, string>>
     const { code, high, low, unit, control, property, escape, group, empty, other } = groups
-    if (high !== undefined && low !== undefined) return escaped(JSON.parse(`"\\u${high}\\u${low}"`) as string)
+    if (high !== undefined && low !== undefined) return escapeCharacter(JSON.parse(`"\\u${high}\\u${low}"`) as string)
     if (code !== undefined || unit !== undefined) return `\\x{${code ?? unit ?? ''}}`
     if (control !== undefined) return `\\x{${(control.charCodeAt(0) % 32).toString(16)}}`
     if (groups['reference'] !== undefined) throw new UnsupportedPatternError('a back-reference')
@@ -120,7 +120,7 @@ function withinClass(ranges: string, isClass: boolean): string {
   return isClass ? ranges : `[${ranges}]`
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\x{${character.codePointAt(0)?.toString(16) ?? ''}}`
 }
 

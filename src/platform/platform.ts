@@ -136,7 +136,7 @@ export function spawnable(
   if (file === undefined || !/\.(?:cmd|bat)$/i.test(file)) return { file: file ?? program, args }
   // What a package installs hands its arguments to a second shell.
   const times = /[\\/]node_modules[\\/]\.bin[\\/]/.test(file) ? 2 : 1
-  const line = [escaped(file, 1), ...args.map((arg) => escaped(quoted(arg), times))].join(' ')
+  const line = [escapeText(file, 1), ...args.map((arg) => escapeText(quoteArgument(arg), times))].join(' ')
   const shell = valueOf(variables, 'COMSPEC') ?? 'cmd.exe'
   return { file: shell, args: ['/d', '/s', '/c', `"${line}"`], windowsVerbatimArguments: true }
 }
@@ -159,10 +159,10 @@ function valueOf(variables: Readonly<Record<string, string | undefined>>, name: 
 }
 
 /** As programs of Windows read their arguments: a backslash is one unless quotes follow. */
-function quoted(arg: string): string {
+function quoteArgument(arg: string): string {
   return `"${arg.replaceAll(/(\\*)"/g, String.raw`$1$1\"`).replace(/(\\*)$/, '$1$1')}"`
 }
 
-function escaped(text: string, times: number): string {
-  return times === 0 ? text : escaped(text.replaceAll(/[()\][%!^"`<>&|;, *?]/g, '^$&'), times - 1)
+function escapeText(text: string, times: number): string {
+  return times === 0 ? text : escapeText(text.replaceAll(/[()\][%!^"`<>&|;, *?]/g, '^$&'), times - 1)
 }

@@ -36,7 +36,7 @@ export function laidOut(pieces: readonly Piece[], terminal: Terminal, indent: nu
 }
 
 /** A line with what does not fit the terminal in lines that are indented; as it is where there is no terminal. */
-export function indented(line: string, indent: number, terminal: Terminal | undefined): string {
+export function indentLine(line: string, indent: number, terminal: Terminal | undefined): string {
   if (!terminal) return line
   return wrap(line, terminal.columns, terminal.columns - indent).join(`\n${' '.repeat(indent)}`)
 }

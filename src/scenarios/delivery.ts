@@ -47,7 +47,7 @@ export function deliveryOf(
   return undefined
 }
 
-export function encoded({ status, headers, body }: InjectedResponse): EncodedResponse {
+export function encodeInjected({ status, headers, body }: InjectedResponse): EncodedResponse {
   if (body === undefined) return { status, headers, body: '' }
   const [type, text] = typeof body === 'string' ? ['text/plain', body] : ['application/json', jsonText(body)]
   const ownType = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { jsonText, own } from '../model/domain/json.ts'
+import { jsonText, ownMember } from '../model/domain/json.ts'
 import type { FiredRule, Scenario, Shadow } from '../model/domain/scenario.ts'
 import { seededRandom } from '../model/domain/seeded-random.ts'
 import type { Environment } from '../state/environment.ts'
@@ -360,7 +360,7 @@ export class EnvironmentScenarios {
 /** Counts a request of an account that may not be there (yet). Requests that name none are counted together. */
 function countOfAccount(count: StoredScenarioRun['rules'][number], { account, locator }: ScenarioRequest): number {
   const key = account?.id ?? locator?.['id'] ?? jsonText(locator ?? {})
-  const number = Number(own(count.of_accounts ?? {}, key) ?? 0) + 1
+  const number = Number(ownMember(count.of_accounts ?? {}, key) ?? 0) + 1
   count.of_accounts = { ...count.of_accounts, [key]: number }
   return number
 }

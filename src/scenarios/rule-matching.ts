@@ -1,6 +1,6 @@
 import type { Account } from '../model/domain/account.ts'
 import { milliseconds } from '../model/domain/instant.ts'
-import { type JsonObject, type JsonValue, own } from '../model/domain/json.ts'
+import { type JsonObject, type JsonValue, ownMember } from '../model/domain/json.ts'
 import type { RequestTrace } from '../model/domain/request-trace.ts'
 import type {
   MCP_REQUESTS,
@@ -49,8 +49,8 @@ export function matchesRule({ at, on }: ScenarioRule, request: ScenarioRequest):
     matchesText(on.method, request.method) &&
     matchesText(on.path, request.path) &&
     matchesAt(on.body, request.body) &&
-    matchesTexts(on.query, (name) => own(request.query, name)) &&
-    matchesTexts(on.headers, (name) => own(request.headers, name)) &&
+    matchesTexts(on.query, (name) => ownMember(request.query, name)) &&
+    matchesTexts(on.headers, (name) => ownMember(request.headers, name)) &&
     matchesAccount(on.account, request)
   )
 }

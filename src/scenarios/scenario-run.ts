@@ -181,7 +181,7 @@ export interface UnfiredRuleRow {
   readonly stopped: boolean
 }
 
-export function unfired(histories: readonly ScenarioHistory[]): UnfiredRuleRow[] {
+export function rulesNotFired(histories: readonly ScenarioHistory[]): UnfiredRuleRow[] {
   return histories.flatMap(({ name, stopped, rules }) =>
     rules
       .filter(({ must_fire, hits }) => must_fire && hits === 0)

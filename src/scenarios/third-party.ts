@@ -3,11 +3,18 @@ import type { Account } from '../model/domain/account.ts'
 import { decodeBody } from '../platform/body-text.ts'
 import type { Connector } from '../model/domain/connector.ts'
 import type { EncodedResponse } from '../model/domain/encoded-response.ts'
-import { fieldValues, isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../model/domain/json.ts'
+import {
+  fieldValues,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  ownMember,
+  parsedJson,
+} from '../model/domain/json.ts'
 import { RequestTrace } from '../model/domain/request-trace.ts'
 import { percentDecoded } from '../model/domain/text.ts'
 import type { Environment } from '../state/environment.ts'
-import { actBefore, deliveryOf, encoded, injectedResponse } from './delivery.ts'
+import { actBefore, deliveryOf, encodeInjected, injectedResponse } from './delivery.ts'
 import type { Pauses } from './pauses.ts'
 import type { EnvironmentScenarios, ScenarioRegistry } from './environment-scenarios.ts'
 import type { ScenarioRequest } from './rule-matching.ts'
@@ -62,7 +69,7 @@ export function thirdPartyInterceptor({ scenarios: registry, pauses }: Context) 
       const connection = { response, pauses, random: () => scenarios.random(), trace: request.trace }
       if (await actBefore(fired.faults, connection)) return undefined
       const injected = injectedResponse(fired.faults, { ...NOT_AT_SERVICE, at: request.at })
-      const wireResponse = injected ? encoded(injected) : await plain()
+      const wireResponse = injected ? encodeInjected(injected) : await plain()
       const deliver = deliveryOf(fired.faults)
       return { wireResponse, deliver: deliver && ((whole) => deliver(connection, whole)) }
     }
@@ -89,7 +96,7 @@ function scenarioRequest(exchange: ThirdPartyRequest): ScenarioRequest | undefin
 }
 
 function isCodeGrant(body: JsonValue | undefined): boolean {
-  return isJsonObject(body) && own(body, 'grant_type') === 'authorization_code'
+  return isJsonObject(body) && ownMember(body, 'grant_type') === 'authorization_code'
 }
 
 /** A body by its media type: the fields of a form, JSON, or a text; undefined when there is none. */

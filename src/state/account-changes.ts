@@ -1,4 +1,11 @@
-import { type Account, issued, type Scope, updated, withLive, withoutPending } from '../model/domain/account.ts'
+import {
+  type Account,
+  expiryOfIssue,
+  type Scope,
+  updatedAccount,
+  withLive,
+  withoutPending,
+} from '../model/domain/account.ts'
 import { TRAITS } from '../model/domain/authorization-type.ts'
 import { type Connector, providerOf } from '../model/domain/connector.ts'
 import { lacksDatabaseUser, mergeCredentials } from '../model/domain/credentials.ts'
@@ -84,9 +91,11 @@ export function adoptConnectorType(
     const bare = { ...withoutPending(account), authorization_type: type, credentials }
     const isObtained = source === 'service' && !lacksDatabaseUser(credentials, connector)
     const response = isObtained ? thirdParty.issue(connector, bare) : undefined
-    const live = response?.granted ? issued(bare, response.credentials, response.lifetime_ms, now) : { credentials }
+    const live = response?.granted
+      ? expiryOfIssue(bare, response.credentials, response.lifetime_ms, now)
+      : { credentials }
     const event = response?.granted || source === 'none' ? 'type_changed_ready' : 'type_changed'
-    environment.model.tables.accounts.put(trace.moved(updated(account, withLive(bare, live), at), event, at))
+    environment.model.tables.accounts.put(trace.moved(updatedAccount(account, withLive(bare, live), at), event, at))
   }
   if (changed.size > 0) endLinks(environment, changed, at)
 }

@@ -2,7 +2,7 @@ import { type Account, withoutPending } from '../model/domain/account.ts'
 import { areLive, endingAt } from '../model/domain/credentials.ts'
 import { TRAITS } from '../model/domain/authorization-type.ts'
 import type { Instant } from '../model/domain/instant.ts'
-import { type LifecycleEvent, moved, MOVES } from '../model/domain/lifecycle.ts'
+import { type LifecycleEvent, accountAfter, MOVES } from '../model/domain/lifecycle.ts'
 import { RequestTrace } from '../model/domain/request-trace.ts'
 import { endRequests } from './account-changes.ts'
 import { type Environment, now } from './environment.ts'
@@ -150,7 +150,7 @@ function expireAuthRequest({ model }: Environment, item: Deadline, trace: Reques
 }
 
 function dueMove(trace: RequestTrace, account: Account, event: LifecycleEvent, at: Instant): Account {
-  const next = moved(account, event)
+  const next = accountAfter(account, event)
   trace.fellDue(account.id, event, { from: account.status, to: next.status, at })
   return next
 }

@@ -1,5 +1,5 @@
-import { type Account, updated, withLive, withoutPending } from '../model/domain/account.ts'
-import { promoted } from '../model/domain/credentials.ts'
+import { type Account, updatedAccount, withLive, withoutPending } from '../model/domain/account.ts'
+import { promotedCredentials } from '../model/domain/credentials.ts'
 import { ServiceError } from '../model/domain/errors.ts'
 import { instant } from '../model/domain/instant.ts'
 import type { AuthRequest } from '../model/domain/generated/tables.ts'
@@ -58,9 +58,9 @@ export function consume(environment: Environment, { request, account }: PendingR
     const at = now(environment)
     const { pending } = account
     const live = pending
-      ? withLive(account, { ...pending, credentials: promoted(account.credentials, pending.credentials) })
+      ? withLive(account, { ...pending, credentials: promotedCredentials(account.credentials, pending.credentials) })
       : account
-    tables.accounts.put(trace.moved(updated(account, withoutPending(live), at), 'verified', at))
+    tables.accounts.put(trace.moved(updatedAccount(account, withoutPending(live), at), 'verified', at))
     tables.auth_requests.put({ ...request, outcome: 'consumed' })
   }, trace)
 }

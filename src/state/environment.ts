@@ -13,7 +13,7 @@ import { EnvironmentClock, RandomIds, SeededIds, type TimeSource } from './model
 import { type Cause, type EnvironmentRow, type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import type { EnvironmentImage, EnvironmentBasics, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
-import { removed, StorageError } from './wal/state-errors.ts'
+import { removedEnvironmentError, StorageError } from './wal/state-errors.ts'
 import type { EnvironmentChange, WalChange } from './wal/log-lines.ts'
 import type { WriteAheadLog } from './wal/write-ahead-log.ts'
 
@@ -165,7 +165,7 @@ export class Environment {
 
   /** Stores what the model already shows. `undo` rolls it back if the disk refuses it. */
   commit(change: Omit<EnvironmentChange, 'environment' | 'ids'>, undo: () => void): void {
-    if (this.isRemoved) throw removed(this.name)
+    if (this.isRemoved) throw removedEnvironmentError(this.name)
     this.commits++
     this.#log?.append({ environment: this.name, ...change }, () => {
       undo()
@@ -295,7 +295,7 @@ export class ReadGuard {
    */
   assertUsable(): void {
     this.assertValid()
-    if (this.#environment.isRemoved) throw removed(this.#environment.name)
+    if (this.#environment.isRemoved) throw removedEnvironmentError(this.#environment.name)
   }
 }
 
@@ -307,14 +307,14 @@ class ConnectorCache {
   readonly #ofRow = new WeakMap<object, { template: Connector | undefined; connector: Connector | undefined }>()
 
   find(model: Model, keyId: string): Connector | undefined {
-    const ofConnection = this.#named(model, keyId)
+    const ofConnection = this.#connectorNamed(model, keyId)
     if (ofConnection) return ofConnection
     const connection = connectionWithKey(model, keyId)
     const bare = connection && this.#of(connection, undefined, () => connectorOfConnection(connection))
     return bare && (this.#ofProvider(model, connection.provider_key) ?? bare)
   }
 
-  #named(model: Model, name: string): Connector | undefined {
+  #connectorNamed(model: Model, name: string): Connector | undefined {
     const { connectors } = model.tables
     const file = connectors.get(name)
     if (file?.custom_provider === null) return file
@@ -328,7 +328,8 @@ class ConnectorCache {
   #ofProvider(model: Model, name: string): Connector | undefined {
     const files = model.tables.connectors.values()
     return (
-      this.#named(model, name) ?? [...files].find((file) => file.custom_provider === null && providerOf(file) === name)
+      this.#connectorNamed(model, name) ??
+      [...files].find((file) => file.custom_provider === null && providerOf(file) === name)
     )
   }
 

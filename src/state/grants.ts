@@ -8,11 +8,11 @@ import type { Environment } from './environment.ts'
 export function revokeGrants({ model, clock, settings }: Environment, account: Account): void {
   const final = settings.revocation === 'final' ? { final: true as const } : {}
   for (const grant of model.grantIndex.ofAccount(account.id))
-    model.tables.grants.put({ ...revoked({ clock }, grant), ...final })
+    model.tables.grants.put({ ...revokedGrant({ clock }, grant), ...final })
 }
 
 /** The grant as revoked. Without an expiry it gets one, after which it can be removed. */
-export function revoked({ clock }: Pick<Environment, 'clock'>, grant: Grant): Grant {
+export function revokedGrant({ clock }: Pick<Environment, 'clock'>, grant: Grant): Grant {
   return { ...grant, expires_at: grant.expires_at ?? clock.instant(), revoked: true, refresh_revoked: true }
 }
 

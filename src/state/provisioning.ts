@@ -17,7 +17,7 @@ import type { Baseline, StartClock } from './model/model.ts'
 import { changedSeed, extendedBaseline, keptRows, reseededBaseline, withoutClients } from './baseline.ts'
 import { EMPTIED_BY_RESET, rebuild } from './rebuild.ts'
 import { exactSeed, fakerFor, putSeed } from './seeding.ts'
-import { removed, StorageError } from './wal/state-errors.ts'
+import { removedEnvironmentError, StorageError } from './wal/state-errors.ts'
 
 export interface ProvisioningOptions {
   readonly registry: EnvironmentRegistry
@@ -310,7 +310,7 @@ export class EnvironmentProvisioner {
 /** @throws ServiceError UNAUTHENTICATED when the environment was removed: every other one has a baseline */
 function baselineOf({ model, name }: Environment): Baseline {
   const baseline = model.tables.origins.get('origin')
-  if (!baseline) throw removed(name)
+  if (!baseline) throw removedEnvironmentError(name)
   return baseline
 }
 

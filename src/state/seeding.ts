@@ -1,5 +1,5 @@
 import type { Faker } from '@faker-js/faker'
-import { type Account, accountName, issued, type Issued } from '../model/domain/account.ts'
+import { type Account, accountName, expiryOfIssue, type Issued } from '../model/domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../model/domain/authorization-type.ts'
 import { collectionNamed, type CollectionPlace, itemKey } from '../model/domain/collection.ts'
 import { type Connection, newConnection } from '../model/domain/connection.ts'
@@ -221,7 +221,7 @@ function issuedBySeed(environment: Environment, connector: Connector, seed: Seed
     ? merged
     : mergeCredentials(generatedCredentials(environment, connector, seed.identifier), patch, type, seed.identifier)
   const lifetime = seed.status === 'EXPIRED' ? 0 : connector.oauth.access_token_lifetime
-  return issued({ authorization_type: type }, credentials, lifetime, at)
+  return expiryOfIssue({ authorization_type: type }, credentials, lifetime, at)
 }
 
 /** Credentials as the third party would have issued them, or as a user would have typed them in. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unfired } from '../../src/scenarios/scenario-run.ts'
+import { rulesNotFired } from '../../src/scenarios/scenario-run.ts'
 import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
 import type { Scenario, ScenarioRule } from '../../src/model/domain/scenario.ts'
 import { RequestTrace } from '../../src/model/domain/request-trace.ts'
@@ -224,7 +224,7 @@ describe('when a rule fires', () => {
     ])
     expect(scenarios.match(request())?.rules.map((fired) => fired.rule)).toEqual(['a', 'c'])
     const shadowed_by = [{ scenario: 's', rule: 'a', requests: 1 }]
-    expect(unfired(scenarios.history())).toEqual([
+    expect(rulesNotFired(scenarios.history())).toEqual([
       { scenario: 's', rule: 'b', at: 'service', matched: 1, shadowed_by, stopped: false },
     ])
   })
@@ -347,7 +347,7 @@ describe('the scenarios of an environment', () => {
     await scenarios.start('s')
     expect(scenarios.list()).toMatchObject([{ rules: [{ hits: 0 }] }, { name: 'bundled', rules: [{ hits: 1 }] }])
     // The hits of earlier runs still count.
-    expect(unfired(scenarios.history())).toEqual([])
+    expect(rulesNotFired(scenarios.history())).toEqual([])
     expect(scenarios.history()).toMatchObject([{ name: 's', started: 2, startedManually: true }, { name: 'bundled' }])
   })
 
@@ -792,7 +792,7 @@ describe('the history of scenarios', () => {
 
   it('has the scenarios as stopped whose latest run was stopped, also after any number of resets', async () => {
     const { scenarios } = mock([])
-    const stopped = (): boolean[] => unfired(scenarios.history()).map((each) => each.stopped)
+    const stopped = (): boolean[] => rulesNotFired(scenarios.history()).map((each) => each.stopped)
     scenarios.define(scenario([{ when: { nth: 9 } }]))
     for (let round = 0; round < 1100; round += 1) {
       await scenarios.start('s')
@@ -831,7 +831,7 @@ describe('the history of scenarios', () => {
       scenario([{ name: 'a', ...never }, { name: 'b', ...never, must_fire: false }, { name: 'c' }]),
     ])
     fired(scenarios)
-    expect(unfired(scenarios.history())).toEqual([
+    expect(rulesNotFired(scenarios.history())).toEqual([
       { scenario: 's', rule: 'a', at: 'service', matched: 1, shadowed_by: [], stopped: false },
     ])
   })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { own } from '../../src/model/domain/json.ts'
+import { ownMember } from '../../src/model/domain/json.ts'
 import type { JsonObject } from '../../src/model/domain/json.ts'
 import { components, document, fidelity, operations, walk } from './document.ts'
 
 const LEGAL = /^(document:\d(\.\d+)?|(convention|choice)(:G\d+)?|transport)$/
 
 function basisOf(value: JsonObject): string {
-  const basis = own(value, 'x-basis')
+  const basis = ownMember(value, 'x-basis')
   return typeof basis === 'string' ? basis : 'none'
 }
 

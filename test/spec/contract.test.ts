@@ -3,7 +3,7 @@ import { ACCOUNT_STATUSES } from '../../src/model/domain/account.ts'
 import { AUTHORIZATION_TYPES, CONNECTION_TYPES } from '../../src/model/domain/authorization-type.ts'
 import { CONNECTION_STATUSES } from '../../src/model/domain/connection.ts'
 import { ERROR_CATALOGUE } from '../../src/model/domain/errors.ts'
-import { own } from '../../src/model/domain/json.ts'
+import { ownMember } from '../../src/model/domain/json.ts'
 import type { JsonObject } from '../../src/model/domain/json.ts'
 import {
   components,
@@ -57,7 +57,9 @@ const property = (name: string, field: string) => member(member(schema(name), 'p
 const reached = (pick: (operation: (typeof operations)[number]) => JsonObject[]) => [
   ...new Set(operations.flatMap(pick).flatMap((part) => [...reachable(part)])),
 ]
-const requestSchemas = reached(({ object }) => (own(object, 'requestBody') ? [member(object, 'requestBody')] : []))
+const requestSchemas = reached(({ object }) =>
+  ownMember(object, 'requestBody') ? [member(object, 'requestBody')] : [],
+)
 const answerSchemas = reached(({ responses }) =>
   responses.filter(([status]) => status.startsWith('2')).map(([, response]) => response),
 )
@@ -71,7 +73,7 @@ describe('the operations of the contract', () => {
   })
 
   it.each(operations)('carry X-Request-Id on every answer: $id', ({ responses }) => {
-    const without = responses.filter(([, response]) => !own(member(response, 'headers'), 'X-Request-Id'))
+    const without = responses.filter(([, response]) => !ownMember(member(response, 'headers'), 'X-Request-Id'))
     expect(without.map(([status]) => status)).toEqual([])
   })
 
@@ -91,7 +93,7 @@ describe('the operations of the contract', () => {
       .flatMap((operation) => operation.parameters)
       .filter(({ in: where }) => where === place)
     expect(parameters.length).toBeGreaterThan(0)
-    expect(parameters.filter((parameter) => !own(follow(member(parameter, 'schema')), 'type'))).toEqual([])
+    expect(parameters.filter((parameter) => !ownMember(follow(member(parameter, 'schema')), 'type'))).toEqual([])
   })
 })
 
@@ -108,14 +110,14 @@ describe('the enumerations of the contract', () => {
 
   it('list every numeric code that the error catalogue uses', () => {
     const codes = [...new Set(Object.values(ERROR_CATALOGUE).map(({ code }) => code))].sort((a, b) => a - b)
-    expect(own(property('ErrorBody', 'code'), 'enum')).toEqual(codes)
+    expect(ownMember(property('ErrorBody', 'code'), 'enum')).toEqual(codes)
   })
 })
 
 describe('the request schemas', () => {
   it.each(requestSchemas)('let unknown fields through: %s', (name) => {
-    expect(own(schema(name), 'additionalProperties')).not.toBe(false)
-    expect(own(schema(name), 'unevaluatedProperties')).toBeUndefined()
+    expect(ownMember(schema(name), 'additionalProperties')).not.toBe(false)
+    expect(ownMember(schema(name), 'unevaluatedProperties')).toBeUndefined()
   })
 
   it('accept any value in output-only fields, which are ignored', () => {
@@ -193,7 +195,7 @@ describe('the request schemas', () => {
     const operation = operations.find((one) => one.id === id)
     const at = operation && list(operation.object, 'parameters').findIndex((one) => follow(one).name === name)
     const reference = operation && list(operation.object, 'parameters')[at ?? -1]
-    const start = reference && own(reference, '$ref')
+    const start = reference && ownMember(reference, '$ref')
     const schemaPointer = start
       ? `${text(reference, '$ref').slice(1)}/schema`
       : `${operation?.pointer}/parameters/${at}/schema`
@@ -205,16 +207,16 @@ describe('the request schemas', () => {
 describe('the answer schemas', () => {
   /** Objects whose shape the service does not define: settings, tool results, JSON Schemas, pairs. */
   const FREE = ['FreeFormObject', 'ProviderMetadata']
-  const objects = answerSchemas.filter((name) => own(schema(name), 'type') === 'object' && !FREE.includes(name))
+  const objects = answerSchemas.filter((name) => ownMember(schema(name), 'type') === 'object' && !FREE.includes(name))
 
   it.each(objects)('know every field of %s', (name) => {
-    expect(own(schema(name), 'additionalProperties')).toBe(false)
+    expect(ownMember(schema(name), 'additionalProperties')).toBe(false)
   })
 
   it.each(objects.filter((name) => !name.endsWith('AuthorizationDetails')))(
     'always have every field of %s (G53)',
     (name) => {
-      const fields = own(schema(name), 'properties') ? entries(member(schema(name), 'properties')) : []
+      const fields = ownMember(schema(name), 'properties') ? entries(member(schema(name), 'properties')) : []
       const settable = fields.filter(
         ([field]) => !['token_expires_at', 'last_used_at', 'expiry', 'updated_at'].includes(field),
       )
@@ -223,14 +225,14 @@ describe('the answer schemas', () => {
   )
 
   it('never contain secrets that the document never returns', () => {
-    const fields = answerSchemas.flatMap((name) => Object.keys(own(schema(name), 'properties') ?? {}))
+    const fields = answerSchemas.flatMap((name) => Object.keys(ownMember(schema(name), 'properties') ?? {}))
     expect(fields).not.toContain('secret_access_key')
     expect(fields).not.toContain('session_token')
   })
 
   it('hide every credential in get-details', () => {
     const details = [...reachable({ $ref: '#/components/schemas/PublicAuthorizationDetails' })]
-    const fields = details.flatMap((name) => Object.keys(own(schema(name), 'properties') ?? {}))
+    const fields = details.flatMap((name) => Object.keys(ownMember(schema(name), 'properties') ?? {}))
     const secret = ['access_token', 'refresh_token', 'details', 'access_key_id']
     expect(fields.filter((field) => secret.includes(field))).toEqual([])
   })

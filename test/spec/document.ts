@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import addFormats from 'ajv-formats'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
-import { isJsonObject, own } from '../../src/model/domain/json.ts'
+import { isJsonObject, ownMember } from '../../src/model/domain/json.ts'
 import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
 
 /** `spec/openapi.yaml`, parsed. */
@@ -36,8 +36,8 @@ export const operations: DocumentOperation[] = entries(member(document, 'paths')
       pointer: pointer('paths', path, method),
       object,
       parameters: [...list(item, 'parameters'), ...list(object, 'parameters')].map(follow),
-      responses: answers(object).filter(([, response]) => own(response, 'x-basis') !== 'transport'),
-      transport: answers(object).filter(([, response]) => own(response, 'x-basis') === 'transport'),
+      responses: answers(object).filter(([, response]) => ownMember(response, 'x-basis') !== 'transport'),
+      transport: answers(object).filter(([, response]) => ownMember(response, 'x-basis') === 'transport'),
     })),
 )
 
@@ -50,7 +50,7 @@ export const components = (kind: string): [name: string, component: JsonObject][
 
 /** The target of `$ref`, or the object itself. */
 export function follow(value: JsonObject): JsonObject {
-  const ref = own(value, '$ref')
+  const ref = ownMember(value, '$ref')
   if (typeof ref !== 'string') return value
   const parts = ref.replace(/^#\//, '').split('/')
   return parts.reduce((found, part) => member(found, part), document)
@@ -67,7 +67,7 @@ export function walk(value: JsonValue, at = ''): [at: string, object: JsonObject
 /** The names of the component schemas that `value` refers to, directly or through others. */
 export function reachable(value: JsonObject, found = new Set<string>()): Set<string> {
   for (const [, object] of walk(value)) {
-    const ref = own(object, '$ref')
+    const ref = ownMember(object, '$ref')
     const name = typeof ref === 'string' ? /^#\/components\/schemas\/(?<name>.+)$/.exec(ref)?.groups?.name : undefined
     if (name === undefined || found.has(name)) continue
     found.add(name)
@@ -92,7 +92,7 @@ export function pointer(...parts: string[]): string {
 }
 
 export function member(value: JsonObject, key: string): JsonObject {
-  const found = own(value, key)
+  const found = ownMember(value, key)
   if (found === undefined || !isJsonObject(found)) throw new Error(`no object at ${key}`)
   return found
 }
@@ -102,17 +102,17 @@ export function entries(value: JsonObject): [string, JsonObject][] {
 }
 
 export function list(value: JsonObject, key: string): JsonObject[] {
-  const found = own(value, key)
+  const found = ownMember(value, key)
   return Array.isArray(found) ? found.filter(isJsonObject) : []
 }
 
 export function strings(value: JsonObject, key: string): string[] {
-  const found = own(value, key)
+  const found = ownMember(value, key)
   return Array.isArray(found) ? found.map(String) : []
 }
 
 export function text(value: JsonObject, key: string): string {
-  const found = own(value, key)
+  const found = ownMember(value, key)
   if (typeof found !== 'string') throw new Error(`no text at ${key}`)
   return found
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { grpcCodeOf, ERROR_CATALOGUE, isToolErrorStatus } from '../../src/model/domain/errors.ts'
-import { isJsonObject, own } from '../../src/model/domain/json.ts'
+import { isJsonObject, ownMember } from '../../src/model/domain/json.ts'
 import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
 import { entries, follow, judge, member, operations, pointer, text } from './document.ts'
 
@@ -14,20 +14,22 @@ interface Example {
 
 /** The examples of one `content`; `at` is its JSON pointer. */
 function examplesOf(holder: JsonObject, at: string, title: string, status: string): Example[] {
-  if (!own(holder, 'content')) return []
+  if (!ownMember(holder, 'content')) return []
   return entries(member(holder, 'content')).flatMap(([type, media]) => {
-    const examples = own(media, 'examples')
+    const examples = ownMember(media, 'examples')
     const named = examples !== undefined && isJsonObject(examples) ? entries(examples) : []
     const schema = `${at}${pointer('content', type, 'schema')}`
     return named.map(([name, example]) => {
-      const value = own(follow(example), 'value') ?? null
+      const value = ownMember(follow(example), 'value') ?? null
       return { title: `${title} ${name}`, schema, value, status }
     })
   })
 }
 
 const requestExamples = operations.flatMap(({ id, object, pointer: at }) =>
-  own(object, 'requestBody') ? examplesOf(member(object, 'requestBody'), `${at}/requestBody`, `${id} request`, '') : [],
+  ownMember(object, 'requestBody')
+    ? examplesOf(member(object, 'requestBody'), `${at}/requestBody`, `${id} request`, '')
+    : [],
 )
 const responseExamples = operations.flatMap(({ id, pointer: at, responses }) =>
   responses.flatMap(([status, response]) =>
@@ -37,10 +39,10 @@ const responseExamples = operations.flatMap(({ id, pointer: at, responses }) =>
 
 /** `code` and `error_code` of an example of an error (G16). */
 function claim(value: JsonValue): [code: JsonValue | undefined, name: string] | null {
-  const details = isJsonObject(value) && own(value, 'details')
+  const details = isJsonObject(value) && ownMember(value, 'details')
   if (!isJsonObject(value) || !Array.isArray(details)) return null
   const [info] = details
-  return info !== undefined && isJsonObject(info) ? [own(value, 'code'), text(info, 'error_code')] : null
+  return info !== undefined && isJsonObject(info) ? [ownMember(value, 'code'), text(info, 'error_code')] : null
 }
 
 describe('the examples of the contract', () => {
@@ -49,8 +51,10 @@ describe('the examples of the contract', () => {
   })
 
   it.each(operations)('exist for each body of $id', ({ id, object, responses }) => {
-    const bodies = responses.filter(([, response]) => own(response, 'content')).map(([status]) => `${id} ${status} `)
-    const expected = own(object, 'requestBody') ? [`${id} request `, ...bodies] : bodies
+    const bodies = responses
+      .filter(([, response]) => ownMember(response, 'content'))
+      .map(([status]) => `${id} ${status} `)
+    const expected = ownMember(object, 'requestBody') ? [`${id} request `, ...bodies] : bodies
     const titles = [...requestExamples, ...responseExamples].map(({ title }) => title)
     expect(bodies).not.toEqual([])
     expect(expected.filter((start) => !titles.some((title) => title.startsWith(start)))).toEqual([])

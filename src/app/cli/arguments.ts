@@ -36,7 +36,11 @@ type OptionSource = 'flag' | 'variable' | 'file'
 const ORIGINS: readonly (OptionSource | undefined)[] = [undefined, 'file', 'variable', 'flag']
 
 /** Whether one flag was set by a stronger origin than another one. */
-export function outranks({ given }: Pick<Arguments<'start'>, 'given'>, name: string, rival: string): boolean {
+export function isSetByStrongerSource(
+  { given }: Pick<Arguments<'start'>, 'given'>,
+  name: string,
+  rival: string,
+): boolean {
   return ORIGINS.indexOf(given.get(name)) > ORIGINS.indexOf(given.get(rival))
 }
 

@@ -4,7 +4,7 @@ import { DOCUMENT_CHECKS } from '../document-checks.ts'
 import { conditions } from '../../model/schema/collections.ts'
 import { loadExtensions, loadScenarios, loadSeeds, withExtensions } from '../../files/load.ts'
 import { DocumentError, type FileProblem } from '../../files/problem.ts'
-import { located } from '../../files/read.ts'
+import { locatedProblems } from '../../files/read.ts'
 import { connectorsIn } from '../../files/seed-checks.ts'
 import { readTextFile } from '../../files/text-files.ts'
 import { SourceText } from '../../files/source-text.ts'
@@ -18,7 +18,7 @@ import { didYouMean } from '../../model/domain/suggestion.ts'
 import { quote } from '../../model/domain/text.ts'
 import { JournalQueryError, type Match, MATCH_KEYS, readMatch } from '../../journal/request-journal/query.ts'
 import {
-  accepted,
+  acceptedBy,
   anyJson,
   instantText,
   nonEmpty,
@@ -36,7 +36,7 @@ const name = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, { error: '1 to 64 letters, digits, dots, underscores and hyphens' })
 
-const oneOrMore = accepted<string | string[]>(
+const oneOrMore = acceptedBy<string | string[]>(
   (value) => [value].flat().every((each) => typeof each === 'string' && each !== '') && [value].flat().length > 0,
   'a text, or a list of texts, none of them empty',
 )
@@ -149,7 +149,7 @@ export async function readCases(
 ): Promise<{ readonly cases: readonly Case[]; readonly problems: readonly FileProblem[] }> {
   await preparePatterns(jsonText(source.value))
   const { data, error } = casesSchema.safeParse(source.value)
-  if (!data) return { cases: [], problems: located(source, problemsOf(error.issues, source.value)) }
+  if (!data) return { cases: [], problems: locatedProblems(source, problemsOf(error.issues, source.value)) }
   const folder = dirname(source.file)
   const placed = (names: readonly string[] | undefined, isPath: (text: string) => boolean) =>
     names?.map((text) => (isPath(text) ? relative('', resolve(folder, text)) : text))
@@ -167,7 +167,7 @@ export async function readCases(
   })
   const result: Found = { loading: new Map(), problems: [], others: new Map() }
   for (const [at, each] of cases.entries()) await checkCase(each, ['cases', at], result)
-  return { cases, problems: [...located(source, result.problems), ...result.others.values()] }
+  return { cases, problems: [...locatedProblems(source, result.problems), ...result.others.values()] }
 }
 
 interface Found {

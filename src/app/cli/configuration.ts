@@ -1,11 +1,11 @@
 import { relative, resolve } from 'node:path'
 import { z } from 'zod'
 import { DocumentError } from '../../files/problem.ts'
-import { located } from '../../files/read.ts'
+import { locatedProblems } from '../../files/read.ts'
 import { SourceText } from '../../files/source-text.ts'
 import { isJsonObject } from '../../model/domain/json.ts'
-import { capitalised } from '../../model/domain/text.ts'
-import { accepted, nonEmpty, schemaReference, strict, wholeNumber } from '../../model/schema/parts.ts'
+import { capitalise } from '../../model/domain/text.ts'
+import { acceptedBy, nonEmpty, schemaReference, strict, wholeNumber } from '../../model/schema/parts.ts'
 import { problemsOf } from '../../model/schema/problems.ts'
 import { webhookList } from '../../model/schema/seed-values.ts'
 import { readAllowance, readVerdictOptions, VerdictOptionError } from '../../journal/verdict/verdict-options.ts'
@@ -63,7 +63,7 @@ const verdict = strict({
     Object.fromEntries(
       ENDINGS.map(([ending, format]) => [
         format,
-        accepted<string>((file) => typeof file === 'string' && file.endsWith(ending), `a file that ends in ${ending}`)
+        acceptedBy<string>((file) => typeof file === 'string' && file.endsWith(ending), `a file that ends in ${ending}`)
           .optional()
           .meta({ type: 'string' })
           .describe(`Where \`run\` writes its report in this format; the name ends in \`${ending}\`.`),
@@ -82,7 +82,7 @@ export const configurationSchema = strict({
       configurationKey(flag),
       valueOf(flag)
         .optional()
-        .describe(`${capitalised(flag.help)}.`),
+        .describe(`${capitalise(flag.help)}.`),
     ]),
   ),
   webhooks: webhookList.optional().describe('Where events of accounts are sent, from every environment.'),
@@ -116,7 +116,7 @@ export function readConfiguration(file: string, text: string, folder: string): C
   const result = configurationSchema.safeParse(whole ?? {})
   if (!result.success) {
     throw new DocumentError(
-      located(source, problemsOf(result.error.issues, source.value, isPackage ? ['toolmock'] : [])),
+      locatedProblems(source, problemsOf(result.error.issues, source.value, isPackage ? ['toolmock'] : [])),
     )
   }
   const written = result.data as Readonly<Record<string, Value | undefined>>
@@ -133,14 +133,14 @@ export function readConfiguration(file: string, text: string, folder: string): C
   }
   const values = SETTINGS.flatMap((flag) => {
     const value = byFlag[flag.name]
-    return value === undefined ? [] : [[flag.name, read(flag, value, folder)] as const]
+    return value === undefined ? [] : [[flag.name, readSetting(flag, value, folder)] as const]
   })
   const reasons = new Map(allowed.map((each) => [each.violation, each.reason]))
   return { file, values: new Map(values), reasons, webhooks: result.data.webhooks ?? [] }
 }
 
 /** A value as the flag has it, its paths as seen from the working directory. */
-function read({ kind, isPath }: Flag, value: Value, folder: string): Value {
+function readSetting({ kind, isPath }: Flag, value: Value, folder: string): Value {
   const place = (text: string): string =>
     isPath?.(text) && folder !== process.cwd() ? relative(process.cwd(), resolve(folder, text)) : text
   if (typeof value === 'object') return value.map(place)

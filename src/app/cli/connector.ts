@@ -31,7 +31,7 @@ export const connectorCommand: Run<'connector'> = async ({ values, operands }, c
   if (target !== undefined && existsSync(target)) {
     throw new StartError(`${target} is there already and stays as it is; name another file by --out`)
   }
-  const { text, summary, leftOut, seed, firstCall } = await made(file, { only, name }, context)
+  const { text, summary, leftOut, seed, firstCall } = await makeConnector(file, { only, name }, context)
   if (target === undefined) out(withSchema('connector', 'connector.yaml', text).trimEnd())
   else await writeNew('connector', target, text)
   err(`${target === undefined ? '' : `wrote ${target}: `}${summary}`)
@@ -61,7 +61,7 @@ async function nextSteps(target: string, seed: string): Promise<string[]> {
   ]
 }
 
-async function made(
+async function makeConnector(
   file: string,
   { only, name }: { only: string | undefined; name: string | undefined },
   context: CommandContext,

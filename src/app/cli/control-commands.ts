@@ -168,7 +168,7 @@ export const scenario = actionCommand('scenario', (session) => {
         )
       }
       const response = await call('POST /scenarios/{name}/start', { path: { name } })
-      print(response, () => `${response.scenario.name} is running${described(response.scenario)}`)
+      print(response, () => `${response.scenario.name} is running${scenarioDescription(response.scenario)}`)
     }),
     stop: one('NAME', async (name) => {
       const response = await call('POST /scenarios/{name}/stop', { path: { name } })
@@ -201,7 +201,7 @@ async function showScenario({ call, printTable }: ControlSession<'scenario'>, na
       `there is no scenario ${quote(name)}${didYouMean(name, names)}; ${thereAre(names, 'none is defined')}`,
     )
   }
-  const before = `${scenario.name} (${stateOf(scenario)})${described(scenario)}\n\n`
+  const before = `${scenario.name} (${stateOf(scenario)})${scenarioDescription(scenario)}\n\n`
   printTable({ response: scenario, rows: scenario.rules, before }, [
     { title: 'RULE', wraps: true, cell: (rule) => rule.name },
     { title: 'AT', cell: ({ at }) => at },
@@ -211,7 +211,7 @@ async function showScenario({ call, printTable }: ControlSession<'scenario'>, na
   ])
 }
 
-function described({ description }: ScenarioView): string {
+function scenarioDescription({ description }: ScenarioView): string {
   return description && `: ${description}`
 }
 

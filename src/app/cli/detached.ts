@@ -22,7 +22,7 @@ import {
   healthStatus,
   SERVER_FILE,
 } from './running-server.ts'
-import { notWritten, reported } from '../../platform/disk/written-file.ts'
+import { notWritten, reportWrite } from '../../platform/disk/written-file.ts'
 
 const LOG_FILE = join(FOLDER, 'server.log')
 const POLL_MS = 50
@@ -39,7 +39,7 @@ export async function startDetached(
   { variables, out, err }: CommandContext,
 ): Promise<number | undefined> {
   const settings = settingsOf(args)
-  await reported(FOLDER, () => makeDirectory(FOLDER))
+  await reportWrite(FOLDER, () => makeDirectory(FOLDER))
   const running = await runningServer(settings)
   if (running) {
     out(alreadyRunning(running, settings))
@@ -101,7 +101,7 @@ async function runningServer(settings: DetachedServer['settings']): Promise<Deta
 
 /** Removes the file when it cannot be written: half of it would be taken for a server that is starting. @throws StartError */
 async function removedUnless(write: () => Promise<void>): Promise<void> {
-  await reported(SERVER_FILE, write).catch(async (error: unknown) => {
+  await reportWrite(SERVER_FILE, write).catch(async (error: unknown) => {
     await rm(SERVER_FILE, { force: true })
     throw error
   })

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { AppOptions } from '../app.ts'
 import { documentText } from '../../files/document-text.ts'
 import { DocumentError } from '../../files/problem.ts'
-import { located } from '../../files/read.ts'
+import { locatedProblems } from '../../files/read.ts'
 import { readTextFile } from '../../files/text-files.ts'
 import { SourceText } from '../../files/source-text.ts'
 import { mayBeCalled } from '../../model/domain/base-url.ts'
@@ -137,6 +137,6 @@ const acceptedSchema = z.array(
 async function readAccepted(file: string): Promise<readonly Accepted[]> {
   const source = new SourceText(await readTextFile(file), file)
   const { data, error } = acceptedSchema.safeParse(source.value)
-  if (!data) throw new DocumentError(located(source, problemsOf(error.issues, source.value)))
+  if (!data) throw new DocumentError(locatedProblems(source, problemsOf(error.issues, source.value)))
   return data
 }

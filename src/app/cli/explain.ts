@@ -5,7 +5,7 @@ import type { ExplanationDocument } from '../../journal/request-journal/explain.
 import type { Run } from './command.ts'
 import { type ControlSession, controlSession, oneOperand } from './control-session.ts'
 import { RefusedError, UsageError } from './failure.ts'
-import { indented, paintFor } from '../../platform/terminal.ts'
+import { indentLine, paintFor } from '../../platform/terminal.ts'
 
 /**
  * `explain ID`: why a request was answered as it was, by a running server or by the journal file of one that is gone. `explain RULE`
@@ -24,7 +24,7 @@ async function explainRequest(id: string, session: ControlSession<'explain'>): P
   const { journal } = values
   const ofServer = () => call('GET /requests/{id}/explain', { path: { id } })
   const response = await (journal === undefined ? ofServer() : explanationIn(journal, id))
-  const lineOf = (line: string) => indented(line, /^[-→] /.test(line) ? 2 : 0, terminal)
+  const lineOf = (line: string) => indentLine(line, /^[-→] /.test(line) ? 2 : 0, terminal)
   // The server of a journal file is gone.
   const linesOf = ({ command }: ActionWay) =>
     journal === undefined ? (command ? [commandLine(command, session)] : []) : undefined
@@ -75,13 +75,13 @@ async function errorCode(text: string): Promise<string | undefined> {
 async function explainRule(id: string, { print, terminal }: ControlSession<'explain'>): Promise<void> {
   const { RULES } = await import('../../model/contract/generated/rules.ts')
   const rules = RULES.filter(({ ids }) => ids.includes(id))
-  if (rules.length === 0) throw new UsageError(`there is no rule ${id}; there are ${known(RULES)}.`)
+  if (rules.length === 0) throw new UsageError(`there is no rule ${id}; there are ${knownRules(RULES)}.`)
   const paint = paintFor(terminal)
   print({ id, rules: rules.map(({ ids: _, ...rule }) => rule) }, () => {
     const sections = [...new Set(rules.map(({ section }) => section))].map((section) => {
       const rows = rules.filter((rule) => rule.section === section)
       const title = section === CONTRACT ? `Where the contract rests on ${id}` : `${id}, ${section}`
-      const lines = rows.map((rule) => indented(`- ${ruleText(rule)}`, 2, terminal))
+      const lines = rows.map((rule) => indentLine(`- ${ruleText(rule)}`, 2, terminal))
       return [paint('bold', title), ...lines].join('\n')
     })
     return sections.join('\n\n')
@@ -96,7 +96,7 @@ function ruleText({ point, rule, basis, section }: Rule): string {
   return basis === '' || section === CONTRACT ? text : `${text} (${basis})`
 }
 
-function known(rules: readonly Rule[]): string {
+function knownRules(rules: readonly Rule[]): string {
   const ids = [...new Set(rules.flatMap(({ ids: each }) => each))]
   const gaps = ids.flatMap((id) => (/^G\d+$/.test(id) ? [Number(id.slice(1))] : []))
   const parts = ids.filter((id) => id.startsWith('document:'))

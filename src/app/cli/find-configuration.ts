@@ -16,7 +16,7 @@ export async function findConfiguration(path: string | undefined): Promise<Confi
   if (path !== undefined) return configurationOf(path)
   const [first, second] = await configurationFiles()
   if (first && second) throw new StartError(`${first.file} and ${second.file} are both configurations: keep one`)
-  return first && read(first.file, first.text)
+  return first && parseConfiguration(first.file, first.text)
 }
 
 /** The configurations of the nearest folder that has any; more than one is a mistake. */
@@ -49,10 +49,10 @@ export function configurationsAt(path: string): string[] {
 
 /** @throws StartError; DocumentError with every problem of the file */
 export async function configurationOf(file: string): Promise<Configuration> {
-  return read(file, await readTextFile(file))
+  return parseConfiguration(file, await readTextFile(file))
 }
 
-async function read(file: string, text: string): Promise<Configuration> {
+async function parseConfiguration(file: string, text: string): Promise<Configuration> {
   // The schema and its libraries are loaded where there is a file.
   const { readConfiguration } = await import('./configuration.ts')
   return readConfiguration(file, text, resolve(dirname(file)))

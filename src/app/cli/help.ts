@@ -1,4 +1,4 @@
-import { capitalised } from '../../model/domain/text.ts'
+import { capitalise } from '../../model/domain/text.ts'
 import { type Command, COMMANDS, type Flag, flagsOf } from './command-table.ts'
 import { type Terminal, wrap } from '../../platform/terminal.ts'
 
@@ -21,7 +21,7 @@ const FLAGS_TEXT =
 
 export function commandHelp({ name, operands = '', summary }: Command, terminal: Terminal | undefined): string {
   const usage = `Usage: npx toolmock ${name} [FLAG…]${operands}`
-  const about = wrap(`${capitalised(summary)}.`, widthFor(terminal))
+  const about = wrap(`${capitalise(summary)}.`, widthFor(terminal))
   return [usage, '', ...about, '', 'Flags:', ...columns(flagsOf(name).map(flagRow), terminal)].join('\n')
 }
 

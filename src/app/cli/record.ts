@@ -15,7 +15,7 @@ import { writeRecording } from '../../compare/record/recording-files.ts'
 import { withAppMock } from './rehearsal-mock.ts'
 import { LOOPBACK } from './server-options.ts'
 import { StopRequest } from './stop.ts'
-import { reported } from '../../platform/disk/written-file.ts'
+import { reportWrite } from '../../platform/disk/written-file.ts'
 
 /** Stands in front of the service until Ctrl-C, then writes what came through as files that replay it. */
 export const record: Run<'record'> = async ({ values }, { out, err, progress }) => {
@@ -70,5 +70,5 @@ async function checkFolder(folder: string, isForced: boolean): Promise<void> {
     throw new StartError(`--out ${folder} is not empty: name another folder, or give --force to write into it`)
   let existing = resolve(folder)
   while (!existsSync(existing)) existing = dirname(existing)
-  await reported(`--out ${folder}`, async () => rmdir(await mkdtemp(join(existing, '.toolmock-'))))
+  await reportWrite(`--out ${folder}`, async () => rmdir(await mkdtemp(join(existing, '.toolmock-'))))
 }

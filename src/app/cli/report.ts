@@ -37,7 +37,7 @@ export const report: Run<'report'> = async (args, context) => {
     ...(values['allow-no-requests'] && name === 'contract' ? ['allow_no_requests=true'] : []),
   ]
   const text = await fetchReport(args, `${name}?${query.join('&')}`)
-  const content = format === 'json' ? `${jsonText(readJson(text), 2)}\n` : checked(text, format)
+  const content = format === 'json' ? `${jsonText(readJson(text), 2)}\n` : checkedReport(text, format)
   if (output === undefined) {
     const { lineOnTerminal } = await import('../../journal/verdict/formats/text.ts')
     const lineOf = (line: string): string => (format === 'text' ? lineOnTerminal(line, terminal) : line)
@@ -87,7 +87,7 @@ function readJson(text: string): JsonObject {
 }
 
 /** @throws StartError when another server answers at the address */
-function checked(text: string, format: ReportFormat): string {
+function checkedReport(text: string, format: ReportFormat): string {
   if (text.includes(FORMATS[format].mark)) return text
   throw new StartError(NO_REPORT)
 }

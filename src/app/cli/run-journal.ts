@@ -5,7 +5,7 @@ import { writeText } from '../../platform/disk/append.ts'
 import { makeDirectory } from '../../platform/disk/make-directory.ts'
 import { shellQuote } from '../../model/domain/text.ts'
 import type { Verdict } from '../../journal/verdict/report-pair.ts'
-import { reported } from '../../platform/disk/written-file.ts'
+import { reportWrite } from '../../platform/disk/written-file.ts'
 
 /** The file with the request journal of a run, by which its requests are explained once the server is gone. */
 export interface RunJournal {
@@ -22,7 +22,7 @@ export async function openRunJournal(file: string | undefined): Promise<RunJourn
     const discard = (): Promise<void> => rm(folder, { recursive: true, force: true })
     return { file: join(folder, 'journal.jsonl'), discard, isAskedFor: false }
   }
-  await reported(`the journal file ${file}`, async () => {
+  await reportWrite(`the journal file ${file}`, async () => {
     await makeDirectory(dirname(file))
     await writeText(file, '', 'append', 0o600)
   })

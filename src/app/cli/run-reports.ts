@@ -9,7 +9,7 @@ import type { Arguments, Variables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { variableOf } from './command-table.ts'
 import { UsageError } from './failure.ts'
-import { notWritten, reported } from '../../platform/disk/written-file.ts'
+import { notWritten, reportWrite } from '../../platform/disk/written-file.ts'
 
 /** Exit codes when the verdict failed, and when a report could not be written. */
 export const [VERDICT_FAILED, NOT_WRITTEN] = [3, 2]
@@ -35,7 +35,7 @@ export async function reportFiles(files: readonly string[] = []): Promise<Report
       `--report ${file}: expected a name that ends in ${ENDINGS.map(([ending]) => ending).join(', ')}.`,
     )
   })
-  for (const { file } of read) await reported(`the report ${file}`, () => makeDirectory(dirname(file)))
+  for (const { file } of read) await reportWrite(`the report ${file}`, () => makeDirectory(dirname(file)))
   return read
 }
 

@@ -6,7 +6,7 @@ import { StartError } from '../../model/domain/start-error.ts'
 import { hasCode, systemCode } from '../../model/domain/system-error.ts'
 import { failureReason, HttpClient } from '../../platform/http-client.ts'
 import type { Server } from '../library/control-client.ts'
-import { type Arguments, outranks } from './arguments.ts'
+import { type Arguments, isSetByStrongerSource } from './arguments.ts'
 import { UsageError } from './failure.ts'
 
 /** The server that `start --detach` started in the working directory, as its file describes it. */
@@ -49,11 +49,12 @@ export function serverOf({ values, given }: ServerArguments): Server {
   const adminToken = values['admin-token']
   const detached = isGiven({ given }) ? undefined : detachedServer()?.ready
   if (detached) return { url: detached.url, ca: authorityOf(detached.variables), adminToken }
-  const isSecure = values.tls || (values['tls-cert'] !== undefined && !outranks({ given }, 'tls', 'tls-cert'))
+  const isSecure =
+    values.tls || (values['tls-cert'] !== undefined && !isSetByStrongerSource({ given }, 'tls', 'tls-cert'))
   const address = `${isSecure ? 'https' : 'http'}://${callableHost(values.host)}:${values.port}`
   const rivals = ADDRESS_FLAGS.filter((name) => given.get(name) === 'flag' && given.get('url') === 'flag')
   if (rivals.length > 0) throw new UsageError(`--url and --${rivals[0]} both name the server: give one of them.`)
-  const isUrlOutranked = ADDRESS_FLAGS.some((name) => outranks({ given }, name, 'url'))
+  const isUrlOutranked = ADDRESS_FLAGS.some((name) => isSetByStrongerSource({ given }, name, 'url'))
   const url = isUrlOutranked ? address : (values.url ?? address)
   return { url, adminToken }
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { listed } from '../../model/domain/suggestion.ts'
+import { listAllowed } from '../../model/domain/suggestion.ts'
 import { plural } from '../../model/domain/text.ts'
 import type { EntryDocument } from '../../journal/request-journal/entry.ts'
 import type { Replay } from '../../journal/request-journal/replay.ts'
@@ -56,7 +56,7 @@ function chosenEnvironment(entries: readonly EntryDocument[], { request, environ
   const names = [...new Set(entries.map((entry) => entry.environment))]
   const [only = environment, ...others] = names
   if (names.includes(environment) || others.length === 0) return names.includes(environment) ? environment : only
-  const several = `the journal has ${plural(names.length, 'environment')}: ${listed(environment, names)}`
+  const several = `the journal has ${plural(names.length, 'environment')}: ${listAllowed(environment, names)}`
   throw new RefusedError(`${several}; name one by --environment, or a request by --request`)
 }
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { AppOptions } from '../app.ts'
 import { isDatabaseUrl, isUrl } from '../options.ts'
 import { quote } from '../../model/domain/text.ts'
-import { type Arguments, outranks } from './arguments.ts'
+import { type Arguments, isSetByStrongerSource } from './arguments.ts'
 import { UsageError } from './failure.ts'
 import { COMMAND_NAMES } from './command-table.ts'
 
@@ -142,7 +142,7 @@ function commonOptions({ values, given, configuration }: StartArguments | RunArg
 
 /** A state file given by flag wins over TOOLMOCK_IN_MEMORY, as any flag wins over any variable. */
 function stateOf(read: StartArguments): string | null {
-  return read.values['in-memory'] && !outranks(read, 'state', 'in-memory') ? null : read.values.state
+  return read.values['in-memory'] && !isSetByStrongerSource(read, 'state', 'in-memory') ? null : read.values.state
 }
 
 function refuseTlsConflict({ values, given }: StartArguments | RunArguments): void {
@@ -160,7 +160,7 @@ function refuseTlsConflict({ values, given }: StartArguments | RunArguments): vo
 function tlsOf(read: StartArguments | RunArguments, temporary: () => AppOptions['tls']): AppOptions['tls'] {
   const { values } = read
   const [cert, key] = [values['tls-cert'], values['tls-key']]
-  const isOwn = cert !== undefined && key !== undefined && !outranks(read, 'tls', 'tls-cert')
+  const isOwn = cert !== undefined && key !== undefined && !isSetByStrongerSource(read, 'tls', 'tls-cert')
   if (isOwn) return { cert, key }
   return values.tls ? temporary() : undefined
 }

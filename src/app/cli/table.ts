@@ -25,7 +25,7 @@ export function tableText<Row>(
   const natural = columns.map(({ title }, at) => Math.max(title.length, ...cells.map((row) => widthOf(row[at] ?? ''))))
   const isTooWide = terminal !== undefined && totalOf(natural) > terminal.columns
   const beside = isTooWide && columns.at(-1)?.below === true ? columns.length - 1 : columns.length
-  const widths = isTooWide ? fitted(columns, natural.slice(0, beside), terminal.columns) : natural
+  const widths = isTooWide ? fitWidths(columns, natural.slice(0, beside), terminal.columns) : natural
   const paint = paintFor(terminal)
   const linesOf = (texts: readonly string[], styles: readonly (Style | undefined)[]): string[] => {
     const painted = (text: string, at: number): string => {
@@ -34,7 +34,7 @@ export function tableText<Row>(
     }
     const wrapped = widths.map((width, at) => wrap(texts[at] ?? '', width))
     const lines = Array.from({ length: Math.max(...wrapped.map(({ length }) => length)) }, (_, line) =>
-      wrapped.map((parts, at) => padded(painted(parts[line] ?? '', at), parts[line] ?? '', widths[at] ?? 0)).join(GAP),
+      wrapped.map((parts, at) => padCell(painted(parts[line] ?? '', at), parts[line] ?? '', widths[at] ?? 0)).join(GAP),
     )
     const cells = texts.slice(beside).map((text, at) => `${GAP}${painted(text, beside + at)}`)
     return [...lines.map((line) => line.trimEnd()), ...cells]
@@ -51,7 +51,7 @@ export function tableText<Row>(
 }
 
 /** A text that is painted already, followed by what its plain form lacks of the width. */
-function padded(painted: string, plain: string, width: number): string {
+function padCell(painted: string, plain: string, width: number): string {
   return `${painted}${' '.repeat(Math.max(0, width - widthOf(plain)))}`
 }
 
@@ -60,7 +60,7 @@ function totalOf(widths: readonly number[]): number {
 }
 
 /** Narrows the widest column that wraps, until the table fits or none can be narrower. */
-function fitted<Row>(columns: readonly Column<Row>[], natural: readonly number[], available: number): number[] {
+function fitWidths<Row>(columns: readonly Column<Row>[], natural: readonly number[], available: number): number[] {
   const widths = [...natural]
   while (totalOf(widths) > available) {
     const [widest] = widths

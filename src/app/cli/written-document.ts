@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type SchemaKind, withSchema } from '../../files/schema-line.ts'
 import { makeDirectory } from '../../platform/disk/make-directory.ts'
-import { reported, writeOver } from '../../platform/disk/written-file.ts'
+import { reportWrite, writeOver } from '../../platform/disk/written-file.ts'
 
 /** Writes a YAML file for its user to go on with; one that is there already stays. @throws StartError */
 export async function writeNew(kind: SchemaKind, file: string, text: string): Promise<void> {
-  await reported(file, async () => {
+  await reportWrite(file, async () => {
     await makeDirectory(dirname(file))
     await writeFile(file, withSchema(kind, file, text), { flag: 'wx' })
   })

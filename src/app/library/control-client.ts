@@ -58,7 +58,7 @@ export class ControlClient {
     const { url, adminToken } = this.#server
     const request = {
       method,
-      path: `/_mock${filled(route, template, path)}${this.#queryText(template, query)}`,
+      path: `/_mock${fillTemplate(route, template, path)}${this.#queryText(template, query)}`,
       headers: {
         ...(adminToken === undefined ? {} : { 'X-Toolmock-Admin-Token': adminToken }),
         ...(body === undefined ? {} : { 'Content-Type': `application/${typeof body === 'string' ? 'yaml' : 'json'}` }),
@@ -94,7 +94,7 @@ export class ControlClient {
 }
 
 /** @throws ToolmockError INVALID_ARGUMENT for a name or id that is missing or empty */
-function filled(route: ControlCallRoute, template: string, parts: object): string {
+function fillTemplate(route: ControlCallRoute, template: string, parts: object): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const part: unknown = Object.hasOwn(parts, name) ? Reflect.get(parts, name) : undefined
     checkArgument(route, name, part, TEXT)

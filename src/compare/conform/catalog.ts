@@ -1,5 +1,5 @@
 import { AUTHORIZATION_TYPES, type CredentialKind, TRAITS } from '../../model/domain/authorization-type.ts'
-import { isJsonObject, type JsonObject, own } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonObject, ownMember } from '../../model/domain/json.ts'
 import { once } from '../../model/domain/once.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import { Skipped } from './service-response.ts'
@@ -82,8 +82,8 @@ export class Catalog {
     const response = await this.#api.get('/connections')
     if (response.status !== 200) return []
     return response.objects('connections').flatMap((connection) => {
-      const [name, type] = [own(connection, 'key_id'), own(connection, 'type')]
-      if (typeof name !== 'string' || typeof type !== 'string' || own(connection, 'enabled') === false) return []
+      const [name, type] = [ownMember(connection, 'key_id'), ownMember(connection, 'type')]
+      if (typeof name !== 'string' || typeof type !== 'string' || ownMember(connection, 'enabled') === false) return []
       return [{ name, type, kind: credentialKind(type) }]
     })
   }

@@ -65,11 +65,11 @@ export class Api {
   requestToken(changes: QueryParameters = {}, headers = FORM): Promise<ServiceResponse> {
     const { id, secret } = this.client
     const form = { client_id: id, client_secret: secret, grant_type: 'client_credentials', ...changes }
-    return this.target.send({ method: 'POST', path: '/oauth/token', headers, body: encoded(form) })
+    return this.target.send({ method: 'POST', path: '/oauth/token', headers, body: encodeQuery(form) })
   }
 
   get(path: string, query: QueryParameters = {}): Promise<ServiceResponse> {
-    const text = encoded(query)
+    const text = encodeQuery(query)
     return this.send('GET', text === '' ? path : `${path}?${text}`)
   }
 
@@ -110,7 +110,7 @@ export class Api {
 export const FORM: Readonly<Record<string, string>> = { 'Content-Type': 'application/x-www-form-urlencoded' }
 
 /** A query or a form as text: a name is repeated for each item of a list. */
-function encoded(fields: QueryParameters): string {
+function encodeQuery(fields: QueryParameters): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((each): [string, string] => [name, String(each)]),
   )

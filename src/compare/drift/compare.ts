@@ -7,7 +7,7 @@ import {
   jsonText,
   jsonType,
   type JsonValue,
-  own,
+  ownMember,
   parsedJson,
   textOf,
 } from '../../model/domain/json.ts'
@@ -169,13 +169,13 @@ export class Comparison {
   }
 
   #members(node: ResponseNode | undefined, place: string, mine: JsonObject, theirs: JsonObject): void {
-    const renamed = this.#renamed(node, mine, theirs)
+    const renamed = this.#renamedMembers(node, mine, theirs)
     for (const name of new Set([...Object.keys(mine), ...Object.keys(theirs)])) {
-      const [ours, serviceMember] = [own(mine, name), own(theirs, name)]
+      const [ours, serviceMember] = [ownMember(mine, name), ownMember(theirs, name)]
       const declared = node && this.#context.schemas.member(node, name)
       const at = place === '' ? name : `${place}.${name}`
       // What the contract leaves open counts where the client has sent it.
-      const isOpen = node !== undefined && own(node.schema, 'additionalProperties') === true
+      const isOpen = node !== undefined && ownMember(node.schema, 'additionalProperties') === true
       if (!declared && isOpen && !this.#context.sent.has(name)) continue
       const member = declared ?? (isOpen ? { ...node, schema: OPEN } : undefined)
       if (member) this.bases.add(member.presence)
@@ -183,7 +183,7 @@ export class Comparison {
         this.#value(member, at, ours, serviceMember)
         continue
       }
-      const required = [own(node?.schema ?? {}, 'required') ?? []].flat().includes(name)
+      const required = [ownMember(node?.schema ?? {}, 'required') ?? []].flat().includes(name)
       const isZero =
         (required && ZERO.has(jsonText(ours ?? serviceMember))) || (serviceMember === null && member?.schema !== OPEN)
       const stated = required ? member?.presence : member?.valueBasis
@@ -200,7 +200,7 @@ export class Comparison {
   }
 
   /** A member that the service calls otherwise: the only one that it lacks, and the only one that it has in addition. */
-  #renamed(
+  #renamedMembers(
     node: ResponseNode | undefined,
     mine: JsonObject,
     theirs: JsonObject,
@@ -235,7 +235,7 @@ export class Comparison {
 
   /** What tells an item from others: its id, or the whole text. */
   #name(item: JsonValue, mapped: (value: string) => string | undefined): string | undefined {
-    const id = isJsonObject(item) ? own(item, 'id') : item
+    const id = isJsonObject(item) ? ownMember(item, 'id') : item
     return typeof id === 'string' ? mapped(id) : undefined
   }
 
@@ -253,11 +253,11 @@ export class Comparison {
       return
     }
     if (node ? this.#lifetime(node, place, mine, theirs) : map.url(mine) === theirs) return
-    if (node && own(node.schema, 'x-extensible-enum') !== undefined) {
+    if (node && ownMember(node.schema, 'x-extensible-enum') !== undefined) {
       this.#add('value', place, node.valueBasis, mine, theirs, { behaviour: true })
       return
     }
-    const isWord = node !== undefined && own(node.schema, 'enum') !== undefined && !place.endsWith('error_code')
+    const isWord = node !== undefined && ownMember(node.schema, 'enum') !== undefined && !place.endsWith('error_code')
     // Another account than the mock's, or one value in place of two.
     const isIdentity = IDENTITY.test(place) && ((map.known(mine) ?? theirs) !== theirs || map.isTaken(theirs))
     const isUrl = !node && map.url(mine) !== mine
@@ -281,19 +281,19 @@ export class Comparison {
 
   /** A text that is none of the words, or has not the form, that the contract declares. */
   #form(node: ResponseNode, place: string, mine: string, theirs: string): void {
-    const words = own(node.schema, 'enum')
+    const words = ownMember(node.schema, 'enum')
     if (Array.isArray(words)) {
       if (place.endsWith('error_code')) return
       this.#add('word', place, node.basis, mine, theirs, { word: [mine, theirs] })
       return
     }
-    const isInstant = own(node.schema, 'format') === 'date-time' && DATE_TIME.test(theirs)
+    const isInstant = ownMember(node.schema, 'format') === 'date-time' && DATE_TIME.test(theirs)
     this.#add('format', place, isInstant ? node.basis : node.presence, mine, theirs)
   }
 
   /** Whether the value is a duration, or the end of one, that a setting holds; adds where it differs. */
   #lifetime(node: ResponseNode, place: string, mine: Value, theirs: Value): boolean {
-    const setting = own(node.schema, 'x-setting')
+    const setting = ownMember(node.schema, 'x-setting')
     if (typeof setting !== 'string') return false
     const { ahead, mock } = this.#clocks
     const [ours = 0, serviceLifetime = 0] = [mine, theirs].map((value, at) =>
@@ -326,7 +326,7 @@ const ERROR_CODES = [
 
 /** Whether a text is one of the words of a schema, and has its form. */
 function fitsSchema(schema: JsonObject, text: string): boolean {
-  const [words, pattern, format] = ['enum', 'pattern', 'format'].map((key) => own(schema, key))
+  const [words, pattern, format] = ['enum', 'pattern', 'format'].map((key) => ownMember(schema, key))
   if (Array.isArray(words) && !words.includes(text)) return false
   if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(text)) return false
   if (format === 'uri' && !parseUrl(text)) return false

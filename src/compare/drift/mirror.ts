@@ -7,7 +7,7 @@ import {
   jsonText,
   type JsonValue,
   objectAt,
-  own,
+  ownMember,
   textAt,
   textOf,
 } from '../../model/domain/json.ts'
@@ -57,7 +57,7 @@ function connectorOf(connection: JsonObject, tools: readonly JsonObject[]): Json
 const ANSWER = { on: { method: 'POST', path: '/*' }, respond: { status: 200, body: {} } }
 
 function toolOf(tool: JsonObject): JsonObject[] {
-  const definition = own(tool, 'definition')
+  const definition = ownMember(tool, 'definition')
   if (!isJsonObject(definition)) return []
   const { name, description = '', input_schema = { type: 'object' } } = definition
   if (name === undefined) return []
@@ -67,7 +67,7 @@ function toolOf(tool: JsonObject): JsonObject[] {
 
 /** What lists show of a tool that a connector file can say as well, beside its description and input. */
 export function listedFields(definition: JsonObject): JsonObject {
-  const hint = own(objectAt(definition, 'annotations'), 'read_only_hint')
+  const hint = ownMember(objectAt(definition, 'annotations'), 'read_only_hint')
   const output_schema = objectAt(definition, 'output_schema')
   return {
     ...fieldsIn(definition, ['display_name']),
@@ -91,7 +91,7 @@ export function connectionDocument(connection: JsonObject, hasConnector: boolean
 
 /** Of an object, the fields of these names that have a value. */
 export function fieldsIn(object: JsonObject, names: readonly string[]): JsonObject {
-  const pairs = names.map((name) => [name, own(object, name)] as const)
+  const pairs = names.map((name) => [name, ownMember(object, name)] as const)
   return Object.fromEntries(pairs.filter(([, value]) => value !== undefined && value !== '')) as JsonObject
 }
 

@@ -1,5 +1,5 @@
 import { isOperation, routeOf } from '../../model/contract/route.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own, pointerParts } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember, pointerParts } from '../../model/domain/json.ts'
 import { ownValue } from '../../model/domain/value-match.ts'
 
 /** A part of an answer as `spec/openapi.yaml` declares it. */
@@ -30,7 +30,7 @@ export class ResponseSchemas {
   /** The answer that an operation declares for a status; one of no operation has the body of errors. */
   of(operation: string | undefined, status: number): ResponseSchema {
     // Errors of paths that no operation has are those of any operation.
-    const described = this.#described(operation ?? (status >= 400 ? 'list_connections' : ''))
+    const described = this.#describedNode(operation ?? (status >= 400 ? 'list_connections' : ''))
     const response = this.#at(described, 'responses', String(status))
     const basis =
       operation === undefined
@@ -51,26 +51,26 @@ export class ResponseSchemas {
   member(node: ResponseNode, name: string): ResponseNode | undefined {
     const properties = this.#at(node.schema, 'properties')
     if (Object.hasOwn(properties, name)) return this.#node(properties[name], node.basis)
-    const open = own(node.schema, 'additionalProperties')
+    const open = ownMember(node.schema, 'additionalProperties')
     if (isJsonObject(open)) return this.#node(open, node.basis)
-    const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => [own(node.schema, keyword) ?? []].flat())
+    const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => [ownMember(node.schema, keyword) ?? []].flat())
     return branches.map((each) => this.member(this.#node(each, node.basis), name)).find((node) => node !== undefined)
   }
 
   item(node: ResponseNode): ResponseNode | undefined {
-    const items = own(node.schema, 'items')
+    const items = ownMember(node.schema, 'items')
     return items === undefined ? undefined : this.#node(items, node.basis)
   }
 
   #node(raw: JsonValue | undefined, around: string): ResponseNode {
     const schemaObject = isJsonObject(raw) ? raw : {}
-    const schema = resolved(this.#document, schemaObject)
+    const schema = resolveReference(this.#document, schemaObject)
     const presence = basisText(schemaObject['x-basis']) ?? around
     const basis = basisText(schema['x-basis']) ?? presence
     return { schema, presence, basis, valueBasis: basisText(schema['x-value-basis']) ?? presence }
   }
 
-  #described(operation: string): JsonObject {
+  #describedNode(operation: string): JsonObject {
     if (!isOperation(operation)) return {}
     const { path, method } = routeOf(operation)
     return this.#at(this.#document, 'paths', path, method.toLowerCase())
@@ -78,17 +78,17 @@ export class ResponseSchemas {
 
   /** An object inside another; an empty one where there is none. */
   #at(object: JsonObject, ...keys: string[]): JsonObject {
-    return keys.reduce((at, key) => resolved(this.#document, own(at, key)), object)
+    return keys.reduce((at, key) => resolveReference(this.#document, ownMember(at, key)), object)
   }
 }
 
 /** Resolves a reference; keys beside the `$ref` win over those of its target. An empty object for what is none. */
-function resolved(document: JsonObject, value: JsonValue | undefined): JsonObject {
+function resolveReference(document: JsonObject, value: JsonValue | undefined): JsonObject {
   if (!isJsonObject(value)) return {}
   const { $ref: ref, ...keywords } = value
   if (typeof ref !== 'string') return value
   const target = pointerParts(ref).reduce<JsonValue | undefined>(ownValue, document)
-  return { ...resolved(document, target), ...keywords }
+  return { ...resolveReference(document, target), ...keywords }
 }
 
 /** An `x-basis` may be a list; its first entry counts. */

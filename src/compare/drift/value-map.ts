@@ -1,5 +1,5 @@
 import { Skipped } from '../conform/service-response.ts'
-import { isJsonObject, jsonText, type JsonValue, nestsDeeper, own, parsedJson } from '../../model/domain/json.ts'
+import { isJsonObject, jsonText, type JsonValue, nestsDeeper, ownMember, parsedJson } from '../../model/domain/json.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { percentDecoded } from '../../model/domain/text.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
@@ -50,7 +50,7 @@ export class ValueMap {
     if (Array.isArray(mine) && Array.isArray(theirs))
       for (const [at, item] of mine.entries()) this.#learn(item, theirs[at])
     if (isJsonObject(mine) && isJsonObject(theirs))
-      for (const [key, value] of Object.entries(mine)) this.#learn(value, own(theirs, key))
+      for (const [key, value] of Object.entries(mine)) this.#learn(value, ownMember(theirs, key))
   }
 
   /** One value in place of another. The parts of two links are values too. */
@@ -146,15 +146,15 @@ export class ValueMap {
   #json(text: string): string {
     const value = bodyValue(text)
     if (value === undefined) return text
-    const mapped = this.#mapped(value)
+    const mapped = this.#mappedValue(value)
     return mapped === value ? text : jsonText(mapped)
   }
 
-  #mapped(value: JsonValue): JsonValue {
+  #mappedValue(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.value(value)
     if (typeof value !== 'object' || value === null) return value
     const entries = Object.entries(value)
-    const mapped = entries.map(([key, item]): [string, JsonValue] => [key, this.#mapped(item)])
+    const mapped = entries.map(([key, item]): [string, JsonValue] => [key, this.#mappedValue(item)])
     if (mapped.every(([, item], at) => item === entries[at]?.[1])) return value
     return Array.isArray(value) ? mapped.map(([, item]) => item) : Object.fromEntries(mapped)
   }

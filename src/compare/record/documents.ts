@@ -22,7 +22,7 @@ import {
   type JsonValue,
   listAt,
   objectAt,
-  own,
+  ownMember,
   textAt,
   textOf,
 } from '../../model/domain/json.ts'
@@ -84,7 +84,7 @@ class Traffic {
     const asked = { ...textsOf(Object.fromEntries(query)), ...textsOf(body) }
     // A tool that the service does not have is none of the mock's.
     if (operation === 'execute_tool' && textAt(body, 'tool_name') !== '' && code !== 'TOOL_NOT_FOUND') {
-      const input = own(body, 'tool_input') ?? own(body, 'params')
+      const input = ownMember(body, 'tool_input') ?? ownMember(body, 'params')
       const response = responseOf(responseBody, status, headerIn(exchange.response, 'retry-after'))
       const call = { tool: textAt(body, 'tool_name'), input: isJsonObject(input) ? input : {} }
       this.#calls.push({ ...call, response, locator: asked })
@@ -117,7 +117,7 @@ class Traffic {
     for (const each of [provider, ...objectsIn(responseBody, 'providers')])
       keep(this.#providers, each, textAt(each, 'identifier'))
     for (const each of objectsIn(responseBody, 'tools')) {
-      const tool = isJsonObject(own(each, 'tool')) ? objectAt(each, 'tool') : each
+      const tool = isJsonObject(ownMember(each, 'tool')) ? objectAt(each, 'tool') : each
       keep(this.#tools, tool, textAt(objectAt(tool, 'definition'), 'name'))
     }
   }
@@ -172,16 +172,16 @@ class Traffic {
   #account(locator: Texts): JsonObject | undefined {
     const { connected_account_id: id, connector } = locator
     const accounts = [...this.#accounts.values()]
-    if (id !== undefined) return accounts.find((account) => own(account, 'id') === id)
+    if (id !== undefined) return accounts.find((account) => ownMember(account, 'id') === id)
     const ofName = accounts.filter(
       (account) =>
-        own(account, 'identifier') === locator['identifier'] &&
-        (connector === undefined || own(account, 'connector') === connector),
+        ownMember(account, 'identifier') === locator['identifier'] &&
+        (connector === undefined || ownMember(account, 'connector') === connector),
     )
     const scope = Object.keys(UNSCOPED)
     return (
       ofName.find((account) => scope.every((name) => textAt(account, name) === (locator[name] ?? ''))) ??
-      ofName.find((account) => scope.every((name) => isWithin(own(account, name), locator[name])))
+      ofName.find((account) => scope.every((name) => isWithin(ownMember(account, name), locator[name])))
     )
   }
 
@@ -226,7 +226,7 @@ class Traffic {
   }
 
   #accountsAt(connection: string): JsonObject[] {
-    return [...this.#accounts.values()].filter((account) => own(account, 'connector') === connection)
+    return [...this.#accounts.values()].filter((account) => ownMember(account, 'connector') === connection)
   }
 
   #connectorOfConnection(name: string): string {
@@ -242,7 +242,7 @@ class Traffic {
     const caller = this.#calls.find((call) => call.tool === tool)?.locator
     const account =
       (caller && this.#account(caller)) ??
-      [...this.#accounts.values()].find((each) => provider !== '' && own(each, 'provider') === provider)
+      [...this.#accounts.values()].find((each) => provider !== '' && ownMember(each, 'provider') === provider)
     if (account) return textAt(account, 'connector')
     return caller?.['connector'] ?? (provider === '' ? tool.split('_', 1).join() : provider.toLowerCase())
   }
@@ -292,7 +292,7 @@ class Traffic {
       name,
       ...listedFields(definition),
       description: this.#tools.has(name) ? textAt(definition, 'description') : inferred,
-      input_schema: own(definition, 'input_schema') ?? inferredSchema(inputs),
+      input_schema: ownMember(definition, 'input_schema') ?? inferredSchema(inputs),
       call: { method: 'POST', path: `/tools/${name}`, body: '{{input}}' },
     }
   }
@@ -304,12 +304,12 @@ class Traffic {
     for (const call of this.#calls) {
       const account = this.#account(call.locator)
       if (call.tool !== tool || !call.response || !account) continue
-      const body = matched(secrets.json(call.input) as JsonObject)
+      const body = inputMatch(secrets.json(call.input) as JsonObject)
       const naming = this.#furtherConnections.size > 0 ? ['connector', ...NAMING] : NAMING
       const caller = Object.fromEntries(Object.entries(account).filter(([name]) => naming.includes(name)))
       const on: JsonObject = {
         ...request,
-        account: matched(secrets.json(caller) as JsonObject),
+        account: inputMatch(secrets.json(caller) as JsonObject),
         ...(Object.keys(body).length > 0 && { body }),
       }
       const key = jsonText(on)
@@ -322,7 +322,9 @@ class Traffic {
       group.answers.push(response)
       groups.set(key, group)
     }
-    const sorted = [...groups.values()].sort((a, b) => leaves(own(b.on, 'body')) - leaves(own(a.on, 'body')))
+    const sorted = [...groups.values()].sort(
+      (a, b) => leaves(ownMember(b.on, 'body')) - leaves(ownMember(a.on, 'body')),
+    )
     const notRecorded = { status: 404, body: { error: 'no call of this account with this input was recorded' } }
     return [...sorted.map(({ on, answers }) => ({ on, ...inSequence(answers) })), { on: request, respond: notRecorded }]
   }
@@ -354,7 +356,7 @@ function responseOf(
   status: number,
   wait: string | undefined,
 ): JsonObject | undefined {
-  const data = isJsonObject(responseBody) ? own(responseBody, 'data') : undefined
+  const data = isJsonObject(responseBody) ? ownMember(responseBody, 'data') : undefined
   if (status === 200 && isJsonObject(data)) return { status: 200, body: data }
   const { tool_error_code = '', tool_error_message: message = '' } = toolErrorOf(responseBody) ?? {}
   const word = textOf(tool_error_code)
@@ -373,14 +375,14 @@ function inSequence(responses: readonly JsonObject[]): JsonObject {
 }
 
 /** An input as a match. Where a secret was, any text may be. A key with a dot would be read as a path. */
-function matched(input: JsonObject): JsonObject {
+function inputMatch(input: JsonObject): JsonObject {
   const entries = Object.entries(input).flatMap(([key, value]): [string, JsonValue][] => {
     if (key.includes('.') || key === '' || value === null) return []
     const isMasked = /\*\*\*[\da-f]{4}/.test(jsonText(value))
     if (!isMasked && (isMatcher(value) || (typeof value === 'string' && value.includes('*'))))
       return [[key, { equals: value }]]
     if (isJsonObject(value) && Object.keys(value).length > 0) {
-      const inner = matched(value)
+      const inner = inputMatch(value)
       return Object.keys(inner).length > 0 ? [[key, inner]] : []
     }
     if (typeof value === 'string') return [[key, value.replaceAll(/\*\*\*[\da-f]{4}/g, '*')]]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ClientCredentials, ConformTarget } from '../conform/target.ts'
 import { withSchema } from '../../files/schema-line.ts'
 import { makeDirectory } from '../../platform/disk/make-directory.ts'
-import { reported, writeOver } from '../../platform/disk/written-file.ts'
+import { reportWrite, writeOver } from '../../platform/disk/written-file.ts'
 import { type JsonObject, jsonText } from '../../model/domain/json.ts'
 import { plural, shellQuote } from '../../model/domain/text.ts'
 import { Replayed } from '../drift/replay.ts'
@@ -62,7 +62,7 @@ export async function writeRecording(
 ): Promise<string[]> {
   const { folder } = recording
   const isNew = !existsSync(folder)
-  await reported(folder, () => makeDirectory(folder))
+  await reportWrite(folder, () => makeDirectory(folder))
   const staging = await mkdtemp(join(folder, '.toolmock-'))
   try {
     const lines = await writeFiles({ ...recording, staging }, withMock, progress)

@@ -2,7 +2,7 @@ import { ServiceResponse, Skipped } from '../conform/service-response.ts'
 import { isDeclared } from '../../model/contract/route.ts'
 import type { Operation } from '../../model/contract/shapes.ts'
 import { codesOfStatus, isToolErrorStatus, TOKEN_ERRORS } from '../../model/domain/errors.ts'
-import { isJsonObject, type JsonObject, jsonText, own, parsedJson, textOf } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, ownMember, parsedJson, textOf } from '../../model/domain/json.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import { Findings } from '../drift/findings.ts'
@@ -87,7 +87,7 @@ export class Rehearsal {
     const notes = new Set<string>()
     await this.#mock.addAccounts(UNRECORDED)
     for (const { account, body } of this.#toolCalls.toReversed()) {
-      const tool = textOf(own(body, 'tool_name'))
+      const tool = textOf(ownMember(body, 'tool_name'))
       const ownData = this.#toolCalls.flatMap((call) => (call.account === account ? [call.data] : []))
       const data = dataOf(await this.#mock.executeTool(body))
       if (data !== undefined && !ownData.includes(data))
@@ -103,7 +103,7 @@ export class Rehearsal {
   async #step(exchange: Recorded, operation: Operation): Promise<string | undefined> {
     const recorded = replayable(exchange)
     const wanted = rehearsedOutcome(recorded.serviceResponse, exchange.response?.isTorn === false)
-    await this.#verified(operation, recorded.request)
+    await this.#decideLatestLink(operation, recorded.request)
     let request: HttpRequest
     try {
       request = await this.#replayed.request(recorded)
@@ -127,7 +127,7 @@ export class Rehearsal {
     const isWhole = recorded.serviceResponse.status > 0
     if (isWhole) this.findings.add({ request, mock: response, service: recorded.serviceResponse, map: this.#pairs })
     if (isOther(first, wanted))
-      response = (await this.#caused(exchange, operation, wanted, request)) ?? (await this.#again(request))
+      response = (await this.#responseByRule(exchange, operation, wanted, request)) ?? (await this.#again(request))
     this.#replayed.learn(recorded, response)
     if (isWhole) learn(this.#pairs, request, response, recorded.serviceResponse)
     const [body, data] = [parsedJson(request.body ?? ''), dataOf(response)]
@@ -144,7 +144,7 @@ export class Rehearsal {
   }
 
   /** The answer of the mock under the first rule by which it is the recorded one. */
-  async #caused(
+  async #responseByRule(
     exchange: Recorded,
     operation: Operation,
     wanted: Outcome,
@@ -152,7 +152,7 @@ export class Rehearsal {
   ): Promise<ServiceResponse | undefined> {
     for (const faults of causesOf(exchange, operation, wanted)) {
       await this.#mock.restore()
-      const respond = faults.map((fault) => own(fault, 'respond')).find(isJsonObject)
+      const respond = faults.map((fault) => ownMember(fault, 'respond')).find(isJsonObject)
       const rule = {
         name: faultedName(faults, wanted),
         at: 'service',
@@ -168,7 +168,7 @@ export class Rehearsal {
   }
 
   /** The user of the latest link decides before its request is verified. */
-  async #verified(operation: Operation, { body = '' }: HttpRequest): Promise<void> {
+  async #decideLatestLink(operation: Operation, { body = '' }: HttpRequest): Promise<void> {
     if (operation !== 'verify_user') return
     const id = textOf(valueAt(parsedJson(body), 'auth_request_id'))
     if (id === '' || this.#replayed.map.has(id)) return
@@ -225,7 +225,7 @@ function respondOf(response: Message | undefined, status: number, code: string, 
 
 function isOnSpec(operation: Operation, { status, code }: Outcome, respond: JsonObject): boolean {
   if (!isDeclared(operation, status)) return false
-  if (own(respond, 'error_code') === undefined) return true
+  if (ownMember(respond, 'error_code') === undefined) return true
   if (operation === 'create_token') return (TOKEN_ERRORS as readonly string[]).includes(code)
   const ofTool = operation === 'execute_tool' && isToolErrorStatus(status) && code === 'TOOL_ERROR'
   return ofTool || (codesOfStatus(status) as readonly string[]).includes(code)

@@ -7,7 +7,7 @@ import {
   type JsonValue,
   parsedJson,
 } from '../../model/domain/json.ts'
-import { masked, Masking } from '../../model/domain/masking.ts'
+import { maskSecret, Masking } from '../../model/domain/masking.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { isSecretParameter } from '../../model/domain/secret.ts'
 import { percentDecoded } from '../../model/domain/text.ts'
@@ -73,8 +73,8 @@ export class Secrets {
     const earlier = this.#placeholders.get(secret)
     if (earlier !== undefined) return earlier
     // The mask has four digits: two secrets of a long recording can have the same.
-    let text = masked(secret)
-    for (let again = 1; this.#taken.has(text) && text !== secret; again++) text = masked(`${secret}\n${again}`)
+    let text = maskSecret(secret)
+    for (let again = 1; this.#taken.has(text) && text !== secret; again++) text = maskSecret(`${secret}\n${again}`)
     this.#placeholders.set(secret, text)
     this.#taken.add(text)
     return text
@@ -118,14 +118,14 @@ export class Secrets {
 
   /** A text without any secret that is known, or eight characters of one. */
   text(text: string): string {
-    const hidden = this.#hidden(text, UNIT)
-    return QUOTED_PRINTABLE.test(hidden) ? this.#hidden(hidden, QUOTED_UNIT) : hidden
+    const hidden = this.#hideEncoded(text, UNIT)
+    return QUOTED_PRINTABLE.test(hidden) ? this.#hideEncoded(hidden, QUOTED_UNIT) : hidden
   }
 
-  #hidden(text: string, unit: RegExp): string {
+  #hideEncoded(text: string, unit: RegExp): string {
     if (text.length < LEAST) return text
     if (this.#starts.size === 0) this.#index()
-    const { read, starts, ends } = decoded(text, unit)
+    const { read, starts, ends } = decodeUnits(text, unit)
     let [hidden, from, at] = ['', 0, 0]
     while (at + LEAST <= read.length) {
       const match = this.#at(read, at)
@@ -261,7 +261,7 @@ function formsOf(secret: string): string[] {
   })
   const hexadecimal = bytes.toString('hex')
   const forms = [secret, ...encoded, hexadecimal].flatMap((form) => [form, form.toUpperCase()])
-  return [...new Set(forms.map((form) => decoded(form, UNIT).read))].filter((form) => form.length >= LEAST)
+  return [...new Set(forms.map((form) => decodeUnits(form, UNIT).read))].filter((form) => form.length >= LEAST)
 }
 
 /** Escapes of JSON, of any depth, of URLs and forms, encoded any number of times, and of HTML. */
@@ -276,7 +276,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
  * A text without what encodes its characters, and where each of them begins and ends: `%41`, `\u0041` and `A` are one. Blanks of
  * forms are blanks. Places are numbers in two arrays: an object for each character of a long text takes too much memory.
  */
-function decoded(text: string, unit: RegExp) {
+function decodeUnits(text: string, unit: RegExp) {
   const [starts, ends] = [new Uint32Array(text.length), new Uint32Array(text.length)]
   const parts: string[] = []
   let [length, from] = [0, 0]

@@ -4,7 +4,7 @@ import {
   type JsonValue,
   listAt,
   objectAt,
-  own,
+  ownMember,
   pointerParts,
   textAt,
   textOf,
@@ -74,14 +74,14 @@ const MAX_HOPS = 50
 
 /** The parts of a document that a connector is made of; undefined when it is no OpenAPI document. */
 export function readApiDocument(root: JsonValue): ApiDocument | undefined {
-  if (!isJsonObject(root) || !isJsonObject(own(root, 'paths'))) return undefined
+  if (!isJsonObject(root) || !isJsonObject(ownMember(root, 'paths'))) return undefined
   const isVersion2 = hasVersion(root, 'swagger', 2)
   return isVersion2 || hasVersion(root, 'openapi', 3) ? new Reader(root, isVersion2).document() : undefined
 }
 
 /** In YAML a version without quotes is a number. */
 function hasVersion(root: JsonObject, key: string, major: number): boolean {
-  const version = own(root, key)
+  const version = ownMember(root, key)
   return (typeof version === 'string' || typeof version === 'number') && Number.parseInt(`${version}`, 10) === major
 }
 
@@ -125,7 +125,7 @@ class Reader {
   readonly follow: Follow = (value) => {
     let at = value
     for (let hops = 0; hops < MAX_HOPS; hops++) {
-      const ref = isJsonObject(at) ? own(at, '$ref') : undefined
+      const ref = isJsonObject(at) ? ownMember(at, '$ref') : undefined
       if (typeof ref !== 'string') return at
       const parts = pointerParts(percentDecoded(ref) ?? ref)
       at = ref.startsWith('#') ? (valueAtPath(this.root, parts) as JsonValue | undefined) : undefined
@@ -147,9 +147,9 @@ class Reader {
     const all = [...distinct.values()].map((each) => this.#parameter(each))
     const request = this.isVersion2
       ? this.#requestOf2(operation, [...distinct.values()], all)
-      : this.#objectOf(own(operation, 'requestBody'))
+      : this.#objectOf(ownMember(operation, 'requestBody'))
     const content = this.#content(request)
-    const security = Array.isArray(own(operation, 'security')) ? operation : this.root
+    const security = Array.isArray(ownMember(operation, 'security')) ? operation : this.root
     const texts = [trimmedAt(operation, 'summary'), trimmedAt(operation, 'description')]
     return {
       place: `${method} ${path}`,
@@ -159,7 +159,7 @@ class Reader {
       summary: texts.filter((text) => text !== '').join('\n\n'),
       tags: listAt(operation, 'tags').filter((tag) => typeof tag === 'string'),
       parameters: all.filter((each) => !['body', 'formData'].includes(each.in)),
-      body: content && { ...content, isRequired: own(request, 'required') === true },
+      body: content && { ...content, isRequired: ownMember(request, 'required') === true },
       responses: new Map(
         Object.entries(objectAt(operation, 'responses')).map(([status, each]) => {
           const response = this.#objectOf(each)
@@ -176,7 +176,7 @@ class Reader {
   #parameter(parameter: JsonObject): ApiParameter {
     const { name: _name, in: _in, required, description: _description, ...rest } = parameter
     const [content = {}] = Object.values(objectAt(parameter, 'content'))
-    const schema = own(parameter, 'schema') ?? (isJsonObject(content) ? own(content, 'schema') : undefined)
+    const schema = ownMember(parameter, 'schema') ?? (isJsonObject(content) ? ownMember(content, 'schema') : undefined)
     return {
       name: trimmedAt(parameter, 'name'),
       in: trimmedAt(parameter, 'in'),
@@ -193,8 +193,9 @@ class Reader {
     const [mediaType, content] = contents.find(([type]) => isJsonType(type)) ?? contents[0] ?? []
     if (mediaType === undefined || !isJsonObject(content)) return undefined
     const example =
-      own(content, 'example') ?? own(this.#objectOf(Object.values(objectAt(content, 'examples'))[0]), 'value')
-    return { mediaType, schema: own(content, 'schema') ?? {}, example }
+      ownMember(content, 'example') ??
+      ownMember(this.#objectOf(Object.values(objectAt(content, 'examples'))[0]), 'value')
+    return { mediaType, schema: ownMember(content, 'schema') ?? {}, example }
   }
 
   #basePath(): string {
@@ -213,8 +214,8 @@ class Reader {
     const [consumed] = this.#typesOf2('consumes', operation)
     const body = declared.find((each) => trimmedAt(each, 'in') === 'body')
     if (body) {
-      const content = { [consumed ?? 'application/json']: { schema: own(body, 'schema') ?? {} } }
-      return { required: own(body, 'required') ?? false, content }
+      const content = { [consumed ?? 'application/json']: { schema: ownMember(body, 'schema') ?? {} } }
+      return { required: ownMember(body, 'required') ?? false, content }
     }
     const fields = parameters.filter((each) => each.in === 'formData')
     if (fields.length === 0) return {}
@@ -228,10 +229,10 @@ class Reader {
   }
 
   #responseOf2(operation: JsonObject, response: JsonObject): JsonObject {
-    const schema = own(response, 'schema')
+    const schema = ownMember(response, 'schema')
     const produced = this.#typesOf2('produces', operation)
     const mediaType = produced.find(isJsonType) ?? produced[0] ?? 'application/json'
-    const example = own(objectAt(response, 'examples'), mediaType)
+    const example = ownMember(objectAt(response, 'examples'), mediaType)
     return schema === undefined
       ? {}
       : { content: { [mediaType]: { schema, ...(example !== undefined && { example }) } } }
@@ -262,7 +263,7 @@ export function trimmedAt(object: JsonObject, key: string): string {
 
 /** The first type of a schema. */
 export function typeOf(schema: JsonObject): string {
-  const [type] = [own(schema, 'type')].flat()
+  const [type] = [ownMember(schema, 'type')].flat()
   return textOf(type)
 }
 

@@ -1,5 +1,5 @@
 import { DEFAULT_PEOPLE } from '../../model/domain/connector-defaults.ts'
-import { isJsonObject, type JsonObject, objectAt, own } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonObject, objectAt, ownMember } from '../../model/domain/json.ts'
 import { type ApiDocument, type ApiOperation, trimmedAt } from './api-document.ts'
 import { snakeCase } from './generated-values.ts'
 import type { Note } from './resources.ts'
@@ -18,7 +18,7 @@ export function authorizationOf(document: ApiDocument, operations: readonly ApiO
   const requirements = alternatives.map((names) =>
     typeOfSchemes(
       names.flatMap((name) => {
-        const scheme = follow(own(securitySchemes, name))
+        const scheme = follow(ownMember(securitySchemes, name))
         return isJsonObject(scheme) ? [{ name, scheme }] : []
       }),
     ),
@@ -47,7 +47,7 @@ function typeOfSchemes(schemes: readonly Scheme[]): JsonObject | undefined {
     case 'bearer':
       return { authorization_type: 'BEARER_TOKEN' }
     case 'apiKey':
-      return { authorization_type: 'API_KEY', credentials: { send: sent(only.scheme, 'api_key') } }
+      return { authorization_type: 'API_KEY', credentials: { send: credentialPlace(only.scheme, 'api_key') } }
     default:
       return customType(schemes)
   }
@@ -83,7 +83,7 @@ function customType(schemes: readonly Scheme[]): JsonObject | undefined {
     const field = snake === '' || /^\d/.test(snake) ? `key_${snake}` : snake
     const names = kind === 'basic' ? [`${field}_username`, `${field}_password`] : [field]
     fields.push(...names.map((each) => ({ name: each })))
-    const parts = sent(scheme, field)
+    const parts = credentialPlace(scheme, field)
     Object.assign(send.headers, objectAt(parts, 'headers'))
     Object.assign(send.query, objectAt(parts, 'query'))
   }
@@ -91,7 +91,7 @@ function customType(schemes: readonly Scheme[]): JsonObject | undefined {
 }
 
 /** How a request carries the credential of a scheme. */
-function sent(scheme: JsonObject, field: string): JsonObject {
+function credentialPlace(scheme: JsonObject, field: string): JsonObject {
   const [kind, name, value] = [schemeKind(scheme), trimmedAt(scheme, 'name'), `{{credentials.${field}}}`]
   if (kind === 'basic') {
     return { headers: { Authorization: `{{basic credentials.${field}_username credentials.${field}_password}}` } }

@@ -8,11 +8,11 @@ import {
   MAX_KEYS,
   MAX_VALUES,
   objectAt,
-  own,
+  ownMember,
   setOwn,
   textAt,
 } from '../../model/domain/json.ts'
-import { listed, nearest } from '../../model/domain/suggestion.ts'
+import { listAllowed, nearest } from '../../model/domain/suggestion.ts'
 import { percentDecoded, plural, quote, shorten } from '../../model/domain/text.ts'
 import { PatternEngine } from '../../model/linear-pattern.ts'
 import { MAX_SOURCE_LENGTH } from '../source-text.ts'
@@ -120,7 +120,7 @@ function chosenOperations(document: ApiDocument, only: string | undefined): read
     meant !== undefined
       ? `did you mean ${meant}?`
       : tags.length > 0
-        ? `its tags are ${listed(only, tags)}`
+        ? `its tags are ${listAllowed(only, tags)}`
         : 'it has no tags; a path starts with /'
   throw new OpenapiError(`has no operation with the tag ${only}; ${hint}`)
 }
@@ -307,7 +307,7 @@ class ConnectorDraft {
       }
       const schema = this.#inputSchema(parameter.schema, place)
       const input = freeInput(inputName(name), where, properties)
-      const text = own(schema, 'description') ?? shorten(description, this.from.bounds.description)
+      const text = ownMember(schema, 'description') ?? shorten(description, this.from.bounds.description)
       properties[input] = { ...schema, ...(text !== '' && { description: text }) }
       if (isRequired || where === 'path') required.push(input)
       parameters.push({ name, in: where, schema })

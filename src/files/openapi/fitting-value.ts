@@ -5,7 +5,7 @@ import {
   type JsonValue,
   listAt,
   objectAt,
-  own,
+  ownMember,
 } from '../../model/domain/json.ts'
 import { type Follow, isNumberType, typeOf } from './api-document.ts'
 import { valueOfItem } from './generated-values.ts'
@@ -65,18 +65,19 @@ export class Fitting {
     if (before !== undefined) return before
     results.set(schema, value)
     this.#depth++
-    const result = this.#fitted(value, schema, { name, level, isPart })
+    const result = this.#fitValue(value, schema, { name, level, isPart })
     this.#depth--
     results.set(schema, result)
     return result
   }
 
-  #fitted(value: JsonValue, schema: JsonObject, { name, level, isPart }: Fitted): JsonValue {
-    if (isTemplate(value) && own(schema, 'enum') === undefined && own(schema, 'const') === undefined) return value
+  #fitValue(value: JsonValue, schema: JsonObject, { name, level, isPart }: Fitted): JsonValue {
+    if (isTemplate(value) && ownMember(schema, 'enum') === undefined && ownMember(schema, 'const') === undefined)
+      return value
     const types = typesOf(schema)
-    if (!fitsTypes(types, value) || !isAllowed(schema, value)) return this.#made(schema, name, level) ?? value
+    if (!fitsTypes(types, value) || !isAllowed(schema, value)) return this.#makeValue(schema, name, level) ?? value
     // What one part closes, another may open.
-    const isJoined = isPart || JOINING.some((key) => own(schema, key) !== undefined)
+    const isJoined = isPart || JOINING.some((key) => ownMember(schema, key) !== undefined)
     let result = value
     for (const part of listAt(schema, 'allOf')) result = this.fit(result, part, name, level, true)
     for (const key of ['oneOf', 'anyOf']) result = this.#choice(result, listAt(schema, key), name, level)
@@ -84,7 +85,7 @@ export class Fitting {
     return isJsonObject(result) && result !== CHANGED ? this.#properties(result, schema, { level, isJoined }) : result
   }
 
-  #made(schema: JsonObject, name: string, level: number): JsonValue | undefined {
+  #makeValue(schema: JsonObject, name: string, level: number): JsonValue | undefined {
     if (!this.make) return CHANGED
     if (level >= MAX_LEVELS) return undefined
     const value = this.make(schema, name, level)
@@ -99,16 +100,16 @@ export class Fitting {
   }
 
   #item(described: JsonValue, name: string, level: number): JsonValue | undefined {
-    return isJsonObject(described) ? this.#made(described, name, level) : undefined
+    return isJsonObject(described) ? this.#makeValue(described, name, level) : undefined
   }
 
   #items(value: JsonValue[], schema: JsonObject, name: string, level: number): JsonValue {
-    const [least, most, positions] = [own(schema, 'minItems'), own(schema, 'maxItems'), positionsOf(schema)]
-    const isUnique = own(schema, 'uniqueItems') === true
+    const [least, most, positions] = [ownMember(schema, 'minItems'), ownMember(schema, 'maxItems'), positionsOf(schema)]
+    const isUnique = ownMember(schema, 'uniqueItems') === true
     const items: JsonValue[] = []
     const limit = Math.min(typeof most === 'number' ? most : Infinity, Math.max(value.length, Number(least ?? 0)))
     for (let at = 0; at < limit && at < value.length + MAX_ADDED; at++) {
-      const described = this.follow(positions[at] ?? own(schema, 'items')) ?? {}
+      const described = this.follow(positions[at] ?? ownMember(schema, 'items')) ?? {}
       const before =
         at < value.length ? this.fit(value[at] ?? null, described, '', level) : this.#item(described, name, level)
       if (before === undefined) break
@@ -127,14 +128,14 @@ export class Fitting {
     { level, isJoined }: { level: number; isJoined: boolean },
   ): JsonValue {
     const properties = objectAt(schema, 'properties')
-    const others = own(schema, 'additionalProperties')
-    const isClosed = others === false && !isJoined && own(schema, 'patternProperties') === undefined
+    const others = ownMember(schema, 'additionalProperties')
+    const isClosed = others === false && !isJoined && ownMember(schema, 'patternProperties') === undefined
     const result: JsonObject = {}
     let isChanged = false
     for (const [name, each] of Object.entries(value)) {
-      const described = own(properties, name)
+      const described = ownMember(properties, name)
       const followed = this.follow(described)
-      const isHidden = isJsonObject(followed) && own(followed, 'writeOnly') === true
+      const isHidden = isJsonObject(followed) && ownMember(followed, 'writeOnly') === true
       if (isHidden || (described === undefined && isClosed)) {
         isChanged = true
         continue
@@ -145,9 +146,9 @@ export class Fitting {
     }
     for (const name of listAt(schema, 'required')) {
       if (typeof name !== 'string' || name === '__proto__' || Object.hasOwn(value, name)) continue
-      const described = this.follow(own(properties, name) ?? {})
-      if (!isJsonObject(described) || own(described, 'writeOnly') === true) continue
-      const propertyValue = this.#made(described, name, level)
+      const described = this.follow(ownMember(properties, name) ?? {})
+      if (!isJsonObject(described) || ownMember(described, 'writeOnly') === true) continue
+      const propertyValue = this.#makeValue(described, name, level)
       if (propertyValue === undefined) continue
       isChanged = true
       result[name] = propertyValue
@@ -191,12 +192,13 @@ function variantOf(value: JsonValue, schema: JsonObject, at: number): JsonValue 
   if (varied !== value) return varied
   if (typeof value === 'boolean') return at % 2 === 0 ? value : !value
   if (isNumberType(typeOf(schema))) {
-    const [least, step] = [own(schema, 'minimum'), own(schema, 'multipleOf')]
+    const [least, step] = [ownMember(schema, 'minimum'), ownMember(schema, 'multipleOf')]
     const first = typeof least === 'number' ? least : typeof value === 'number' ? value : 1
     if (at === 0) return typeof value === 'number' ? value : first
     return first + (at - 1) * (typeof step === 'number' ? step : 1)
   }
   const isPlain =
-    typeof value === 'string' && ['format', 'pattern', 'enum', 'const'].every((key) => own(schema, key) === undefined)
+    typeof value === 'string' &&
+    ['format', 'pattern', 'enum', 'const'].every((key) => ownMember(schema, key) === undefined)
   return isPlain && at > 0 ? `${value} ${at + 1}` : value
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, listAt, objectAt, own } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, listAt, objectAt, ownMember } from '../../model/domain/json.ts'
 import { isNumberType, trimmedAt, typeOf } from './api-document.ts'
 
 /**
@@ -67,9 +67,10 @@ export function valuesOf(resource: string): ValueOf {
     const type = typeOf(schema)
     if (type === 'boolean') return false
     if (type === 'integer' || type === 'number') return numberOf(type, schema)
-    if (type !== 'string' || own(schema, 'pattern') !== undefined) return undefined
+    if (type !== 'string' || ownMember(schema, 'pattern') !== undefined) return undefined
     const format = trimmedAt(schema, 'format')
-    const isPlain = Number(own(schema, 'minLength') ?? 0) <= 1 && Number(own(schema, 'maxLength') ?? 255) >= 100
+    const isPlain =
+      Number(ownMember(schema, 'minLength') ?? 0) <= 1 && Number(ownMember(schema, 'maxLength') ?? 255) >= 100
     if (format !== '' && format in FORMATS) return FORMATS[format]
     if (!isPlain || (format !== '' && !['string', 'text'].includes(format))) return undefined
     const snake = snakeCase(name)
@@ -85,11 +86,11 @@ function resourceName(resource: string): string {
 
 /** From 1 to 1000, as Prism does, where the schema has no limits. */
 function numberOf(type: 'integer' | 'number', schema: JsonObject): string | undefined {
-  const [above, below] = [own(schema, 'exclusiveMinimum'), own(schema, 'exclusiveMaximum')]
+  const [above, below] = [ownMember(schema, 'exclusiveMinimum'), ownMember(schema, 'exclusiveMaximum')]
   const isStrict = above !== undefined || below !== undefined
-  if (own(schema, 'multipleOf') !== undefined || (isStrict && type === 'number')) return undefined
-  const least = typeof above === 'number' ? above + 1 : own(schema, 'minimum')
-  const most = typeof below === 'number' ? below - 1 : own(schema, 'maximum')
+  if (ownMember(schema, 'multipleOf') !== undefined || (isStrict && type === 'number')) return undefined
+  const least = typeof above === 'number' ? above + 1 : ownMember(schema, 'minimum')
+  const most = typeof below === 'number' ? below - 1 : ownMember(schema, 'maximum')
   const min = typeof least === 'number' ? least : Math.min(1, typeof most === 'number' ? most : 1)
   const max = typeof most === 'number' ? most : min < 1000 ? 1000 : min + 1000
   const isWide = min < max && Math.abs(min) <= MAX_MAGNITUDE && Math.abs(max) <= MAX_MAGNITUDE
@@ -119,7 +120,7 @@ export function valueOfItem(name: string, value: JsonValue, schema: JsonObject, 
 
 /** Values of an error's body, by what the mock knows about a failure. */
 export const errorValue: ValueOf = (name, schema, written) =>
-  (own(schema, 'enum') === undefined ? failureValue(name, schema) : undefined) ??
+  (ownMember(schema, 'enum') === undefined ? failureValue(name, schema) : undefined) ??
   (written === undefined ? undefined : literalValue(written))
 
 function failureValue(name: string, schema: JsonObject): JsonValue | undefined {

@@ -6,7 +6,7 @@ import {
   type JsonValue,
   listAt,
   objectAt,
-  own,
+  ownMember,
 } from '../../model/domain/json.ts'
 import { shorten } from '../../model/domain/text.ts'
 import { linearPattern } from '../../model/linear-pattern.ts'
@@ -99,11 +99,11 @@ class Inlining {
 
   #mergedParts(source: JsonObject, place: Place): JsonObject {
     const result = ownKeywords(source, this.values ? 0 : this.bounds.description)
-    const pattern = own(source, 'pattern')
+    const pattern = ownMember(source, 'pattern')
     if (typeof pattern === 'string' && result['pattern'] === undefined) this.patterns.add(pattern)
     this.#properties(source, result, place)
     const inside = { ...place, name: '', depth: place.depth + 1 }
-    const items = own(source, 'items')
+    const items = ownMember(source, 'items')
     const schema = isJsonObject(items) ? this.inline(items, inside) : undefined
     if (schema) result['items'] = schema
     const positions = positionsOf(source).map((each) => this.inline(each, inside) ?? {})
@@ -135,7 +135,7 @@ class Inlining {
     schema: JsonObject,
     { choice, ref }: { choice: JsonValue | undefined; ref: string },
   ): void {
-    const kind = own(schema, 'discriminator')
+    const kind = ownMember(schema, 'discriminator')
     if (kind !== undefined) merged['discriminator'] = kind
     const name = trimmedAt(merged, 'discriminator') || trimmedAt(objectAt(merged, 'discriminator'), 'propertyName')
     const isOwn = choice === undefined && ref !== '' && this.follow({ $ref: ref }) === schema
@@ -162,7 +162,7 @@ class Inlining {
         continue
       }
       const followed = this.follow(value)
-      if (isJsonObject(followed) && own(followed, 'writeOnly') === true) this.writeOnly.add(name)
+      if (isJsonObject(followed) && ownMember(followed, 'writeOnly') === true) this.writeOnly.add(name)
       if (name === '__proto__' || this.#isHidden(value)) continue
       const property = this.inline(value, { refs, name, depth: depth + 1 })
       if (property) properties[name] = property
@@ -172,10 +172,10 @@ class Inlining {
     const isKept = (name: JsonValue): boolean =>
       typeof name === 'string' &&
       name !== '__proto__' &&
-      (Object.hasOwn(properties, name) || (this.values !== undefined && !this.#isHidden(own(described, name))))
+      (Object.hasOwn(properties, name) || (this.values !== undefined && !this.#isHidden(ownMember(described, name))))
     const required = listAt(source, 'required').filter(isKept)
     if (required.length > 0) result['required'] = [...new Set(required)]
-    const others = own(source, 'additionalProperties')
+    const others = ownMember(source, 'additionalProperties')
     if (others === false && isWhole && Object.keys(properties).length > 0) result['additionalProperties'] = false
     else if (isJsonObject(others) && Object.keys(others).length > 0) {
       const schema = this.inline(others, { refs, name: '', depth: depth + 1 })
@@ -185,7 +185,7 @@ class Inlining {
 
   #isHidden(property: JsonValue | undefined): boolean {
     const described = this.follow(property)
-    return isJsonObject(described) && own(described, this.values ? 'writeOnly' : 'readOnly') === true
+    return isJsonObject(described) && ownMember(described, this.values ? 'writeOnly' : 'readOnly') === true
   }
 }
 
@@ -196,17 +196,17 @@ export function positionsOf(schema: JsonObject): JsonValue[] {
 }
 
 function isClosedByPart(parts: readonly JsonObject[]): boolean {
-  const described = parts.filter((part) => own(part, 'properties') !== undefined)
-  return described.length > 1 && described.some((part) => own(part, 'additionalProperties') === false)
+  const described = parts.filter((part) => ownMember(part, 'properties') !== undefined)
+  return described.length > 1 && described.some((part) => ownMember(part, 'additionalProperties') === false)
 }
 
 function isNull(schema: JsonValue | undefined): boolean {
-  return isJsonObject(schema) && own(schema, 'type') === 'null'
+  return isJsonObject(schema) && ownMember(schema, 'type') === 'null'
 }
 
 function nullable(schema: JsonObject): JsonObject {
-  const type = own(schema, 'type')
-  const values = own(schema, 'enum')
+  const type = ownMember(schema, 'type')
+  const values = ownMember(schema, 'enum')
   return {
     ...schema,
     ...(typeof type === 'string' && { type: [type, 'null'] }),
@@ -219,7 +219,7 @@ function merge(a: JsonObject, b: JsonObject): JsonObject {
   const { additionalProperties: _closed, ...rest } = a
   const { additionalProperties: _also, ...more } = b
   const both = { ...rest, ...more }
-  const description = own(a, 'description')
+  const description = ownMember(a, 'description')
   if (description !== undefined) both['description'] = description
   const properties = { ...objectAt(a, 'properties'), ...objectAt(b, 'properties') }
   if (Object.keys(properties).length > 0) both['properties'] = properties
@@ -238,22 +238,22 @@ function ownKeywords(schema: JsonObject, maxDescription: number): JsonObject {
   const description = trimmedAt(schema, 'description')
   if (maxDescription > 0 && description !== '') result['description'] = shorten(description, maxDescription)
   for (const key of ['default', 'const'] as const) {
-    const value = own(schema, key)
+    const value = ownMember(schema, key)
     if (value !== undefined && fitsTypes(types, value)) result[key] = value
   }
   const values = listAt(schema, 'enum').filter((value) => value === null || fitsTypes(types, value))
   if (values.length > 0)
-    result['enum'] = own(schema, 'nullable') === true && !values.includes(null) ? [...values, null] : values
+    result['enum'] = ownMember(schema, 'nullable') === true && !values.includes(null) ? [...values, null] : values
   const format = trimmedAt(schema, 'format')
   if (format !== '') result['format'] = format
-  const pattern = own(schema, 'pattern')
+  const pattern = ownMember(schema, 'pattern')
   if (typeof pattern === 'string' && linearPattern(pattern)) result['pattern'] = pattern
   for (const key of COUNTS) {
-    const count = own(schema, key)
+    const count = ownMember(schema, key)
     if (typeof count === 'number' && Number.isInteger(count) && count >= 0) result[key] = count
   }
   bounds(schema, result)
-  if (own(schema, 'uniqueItems') === true) result['uniqueItems'] = true
+  if (ownMember(schema, 'uniqueItems') === true) result['uniqueItems'] = true
   return result
 }
 
@@ -262,25 +262,25 @@ function bounds(schema: JsonObject, result: JsonObject): void {
     ['minimum', 'exclusiveMinimum'],
     ['maximum', 'exclusiveMaximum'],
   ] as const) {
-    const value = own(schema, limit)
-    const strict = own(schema, exclusive)
+    const value = ownMember(schema, limit)
+    const strict = ownMember(schema, exclusive)
     // Before 3.1 the keyword says whether the limit itself is excluded.
     if (typeof value === 'number') result[strict === true ? exclusive : limit] = value
     if (typeof strict === 'number') result[exclusive] = strict
   }
-  const multiple = own(schema, 'multipleOf')
+  const multiple = ownMember(schema, 'multipleOf')
   if (typeof multiple === 'number' && multiple > 0) result['multipleOf'] = multiple
 }
 
 /** The types that a schema allows; none where it says nothing. */
 export function typesOf(schema: JsonObject): string[] {
-  const type = own(schema, 'type')
+  const type = ownMember(schema, 'type')
   const all = (Array.isArray(type) ? type : [type === 'file' ? 'string' : type]).filter(
     (each) => typeof each === 'string' && TYPES.includes(each),
   ) as string[]
-  if (all.length === 0 && isJsonObject(own(schema, 'properties'))) all.push('object')
-  if (all.length === 0 && own(schema, 'items') !== undefined) all.push('array')
-  const isNullable = own(schema, 'nullable') === true || own(schema, 'x-nullable') === true
+  if (all.length === 0 && isJsonObject(ownMember(schema, 'properties'))) all.push('object')
+  if (all.length === 0 && ownMember(schema, 'items') !== undefined) all.push('array')
+  const isNullable = ownMember(schema, 'nullable') === true || ownMember(schema, 'x-nullable') === true
   return [...new Set(isNullable && all.length > 0 ? [...all, 'null'] : all)]
 }
 
@@ -297,12 +297,12 @@ export function fitsTypes(types: readonly string[], value: JsonValue): boolean {
 
 /** The schema with the value that an answer has there as its example; without one Prism's generator makes it. */
 function withExample(schema: JsonObject, source: JsonObject, valueOf: ValueOf, name: string): JsonObject {
-  const types = [own(schema, 'type')].flat()
+  const types = [ownMember(schema, 'type')].flat()
   // Examples of whole objects often contradict their own schema, so those of their properties are taken.
   if (!types.some((type) => typeof type === 'string' && SCALARS.includes(type))) return schema
   const [listed] = listAt(source, 'examples')
-  const written = own(source, 'example') ?? listed
-  const fixed = [written, own(schema, 'default'), own(schema, 'const'), listAt(schema, 'enum')[0]].find(
+  const written = ownMember(source, 'example') ?? listed
+  const fixed = [written, ownMember(schema, 'default'), ownMember(schema, 'const'), listAt(schema, 'enum')[0]].find(
     (value) =>
       value !== undefined && typeof value !== 'object' && fitsTypes(typesOf(schema), value) && isAllowed(schema, value),
   )
@@ -314,17 +314,17 @@ const SCALARS = ['string', 'number', 'integer', 'boolean']
 
 /** Whether the limits of a schema allow a scalar of one of its types. */
 export function isAllowed(schema: JsonObject, value: JsonValue): boolean {
-  const values = own(schema, 'enum')
+  const values = ownMember(schema, 'enum')
   if (Array.isArray(values) && typeof value !== 'object' && !values.includes(value)) return false
-  const fixed = own(schema, 'const')
+  const fixed = ownMember(schema, 'const')
   if (fixed !== undefined && typeof fixed !== 'object' && value !== fixed) return false
   const within = (least: string, most: string, size: number | bigint): boolean => {
-    const [min, max] = [own(schema, least), own(schema, most)]
+    const [min, max] = [ownMember(schema, least), ownMember(schema, most)]
     return !(typeof min === 'number' && size < min) && !(typeof max === 'number' && size > max)
   }
   if (isNumber(value)) return within('minimum', 'maximum', value)
   if (typeof value !== 'string') return true
-  const pattern = own(schema, 'pattern')
+  const pattern = ownMember(schema, 'pattern')
   const isMatch = typeof pattern !== 'string' || linearPattern(pattern)?.test(value) !== false
   return isMatch && within('minLength', 'maxLength', Array.from(value).length)
 }

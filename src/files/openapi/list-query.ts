@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectAt, ownMember } from '../../model/domain/json.ts'
 import { isNumberType, typeOf } from './api-document.ts'
 import { snakeCase } from './generated-values.ts'
 
@@ -42,7 +42,7 @@ export function listStep(
       ? { offset: offset.template }
       : number && { number: number.template }
   const filters = query.filter(({ name }) => {
-    const property = own(objectAt(item, 'properties'), name)
+    const property = ownMember(objectAt(item, 'properties'), name)
     const isKnown = KNOWN_NAMES.some((names) => names.test(snakeCase(name)))
     return isJsonObject(property) && SCALARS.includes(typeOf(property)) && !isKnown
   })
@@ -66,7 +66,7 @@ function queryTemplate(name: string): string {
 
 function limitsOf(schema: JsonObject): JsonObject {
   const whole = (key: string): number | undefined => {
-    const value = own(schema, key)
+    const value = ownMember(schema, key)
     return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 1000 ? value : undefined
   }
   const [usual, most] = [whole('default'), whole('maximum')]
@@ -87,7 +87,7 @@ export function listBody(
   const further = Object.entries(around).map(
     ([key, value]) => [key, pageValue(key, value, described(key), paging)] as const,
   )
-  return { ...Object.fromEntries(further), [name]: listBody(own(around, name), described(name), rest, paging) }
+  return { ...Object.fromEntries(further), [name]: listBody(ownMember(around, name), described(name), rest, paging) }
 }
 
 function pageValue(name: string, value: JsonValue, schema: JsonObject, paging: { hasToken: boolean }): JsonValue {
@@ -109,5 +109,5 @@ function pageValue(name: string, value: JsonValue, schema: JsonObject, paging: {
   if (isNumber && /^(page|page_?number|current_page)$/.test(snake)) return '{{default page.number 1}}'
   const isNext = /^(next_?(page_?)?(token|cursor|marker)|cursor|marker|end_cursor|after)$/.test(snake)
   if (type !== 'string' || !isNext || !paging.hasToken) return value
-  return [own(schema, 'type')].flat().includes('null') ? '{{page.next}}' : "{{default page.next ''}}"
+  return [ownMember(schema, 'type')].flat().includes('null') ? '{{page.next}}' : "{{default page.next ''}}"
 }

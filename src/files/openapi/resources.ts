@@ -1,4 +1,11 @@
-import { isJsonObject, type JsonObject, jsonText, type JsonValue, objectAt, own } from '../../model/domain/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  jsonText,
+  type JsonValue,
+  objectAt,
+  ownMember,
+} from '../../model/domain/json.ts'
 import { isNumberType, trimmedAt, typeOf } from './api-document.ts'
 import { snakeCase, valueOfItem } from './generated-values.ts'
 import { listBody, listStep, type SentParameter } from './list-query.ts'
@@ -102,10 +109,10 @@ function resourceAt(
   if (!wrappedItem) return undefined
   const parents = [...base.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const isFree = parents.every((name) => {
-    const property = own(objectAt(wrappedItem.item.schema, 'properties'), name)
+    const property = ownMember(objectAt(wrappedItem.item.schema, 'properties'), name)
     return isJsonObject(property)
       ? typeOf(property) === 'string'
-      : own(wrappedItem.item.schema, 'additionalProperties') !== false
+      : ownMember(wrappedItem.item.schema, 'additionalProperties') !== false
   })
   const post = all.get('POST')
   const create = post?.request && typeOf(post.request) === 'object' ? post : undefined
@@ -125,11 +132,11 @@ function itemOf(
   if (!response || !isJsonObject(sample)) return undefined
   const names = keyNames(base, parameter)
   const inner = Object.entries(objectAt(response, 'properties')).flatMap(([wrapper, schema]): Wrapped[] => {
-    const value = own(sample, wrapper)
+    const value = ownMember(sample, wrapper)
     return isJsonObject(schema) && isJsonObject(value) ? [{ wrapper, schema, sample: value }] : []
   })
   for (const item of [{ wrapper: '', schema: response, sample }, ...(inner.length === 1 ? inner : [])]) {
-    const key = names.find((name) => isKey(own(objectAt(item.schema, 'properties'), name)))
+    const key = names.find((name) => isKey(ownMember(objectAt(item.schema, 'properties'), name)))
     if (key !== undefined) return { item, key }
   }
   return undefined
@@ -148,7 +155,8 @@ const OTHER_KEYS = ['gid', 'sid', 'uuid', 'uid', 'key', 'number', 'name']
 
 /** Whether values of a key can be made: plain texts, UUIDs, whole numbers. */
 function isKey(schema: JsonValue | undefined): boolean {
-  if (!isJsonObject(schema) || own(schema, 'enum') !== undefined || own(schema, 'pattern') !== undefined) return false
+  if (!isJsonObject(schema) || ownMember(schema, 'enum') !== undefined || ownMember(schema, 'pattern') !== undefined)
+    return false
   const type = typeOf(schema)
   return type === 'integer' || (type === 'string' && ['', 'uuid', 'string'].includes(trimmedAt(schema, 'format')))
 }
@@ -197,11 +205,11 @@ function collectionOf({ item, key, parents, list, create }: Resource): JsonObjec
   const listed = list && listedItems(list, key)
   const sample = { ...listed?.needed, ...item.sample }
   const described = objectAt(schema, 'properties')
-  const required = new Set([own(schema, 'required'), ...(listed?.required ?? [])].flat())
+  const required = new Set([ownMember(schema, 'required'), ...(listed?.required ?? [])].flat())
   const asked = create?.request ? wrappedIn(create.request, item.wrapper) : undefined
   const foreign = create ? foreignFields(create, item) : []
   const requiredNames = new Set(
-    [own(asked ?? {}, 'required')].flat().filter((name) => !foreign.some((each) => each === name)),
+    [ownMember(asked ?? {}, 'required')].flat().filter((name) => !foreign.some((each) => each === name)),
   )
   const fields: JsonObject = { [key]: keyValue(objectAt(described, key)) }
   for (const [name, value] of Object.entries(sample)) {
@@ -220,7 +228,7 @@ function collectionOf({ item, key, parents, list, create }: Resource): JsonObjec
     )
   const items = [itemAt(0), itemAt(1)].slice(0, jsonText(itemAt(0)).length < LARGE_ITEM ? 2 : 1)
   const seed = parents.length > 0 ? [] : (listed?.examples ?? items)
-  const taken = Math.max(0, ...seed.map((each) => own(each, key)).filter((each) => typeof each === 'number'))
+  const taken = Math.max(0, ...seed.map((each) => ownMember(each, key)).filter((each) => typeof each === 'number'))
   if (taken > 0 && fields[key] === '{{sequence}}') fields[key] = `{{sum sequence ${String(taken)}}}`
   return { key, fields, ...(seed.length > 0 && { seed }) }
 }
@@ -230,12 +238,12 @@ function listedItems({ operation, at }: Listed, key: string) {
   let value = operation.sample
   let schema = operation.response ?? {}
   for (const name of at) {
-    value = isJsonObject(value) ? own(value, name) : undefined
+    value = isJsonObject(value) ? ownMember(value, name) : undefined
     schema = objectAt(objectAt(schema, 'properties'), name)
   }
   const items = Array.isArray(value) ? value : []
   const [first] = items
-  const required = [own(objectAt(schema, 'items'), 'required') ?? []].flat()
+  const required = [ownMember(objectAt(schema, 'items'), 'required') ?? []].flat()
   const needed = isJsonObject(first) ? Object.entries(first).filter(([name]) => required.includes(name)) : []
   return {
     required,
@@ -246,7 +254,7 @@ function listedItems({ operation, at }: Listed, key: string) {
 
 /** The first of these items; undefined unless each has a key of its own. */
 function withKeys(items: readonly JsonObject[], key: string): JsonObject[] | undefined {
-  const keys = items.map((item) => own(item, key))
+  const keys = items.map((item) => ownMember(item, key))
   const isSound = keys.every((each) => each !== undefined && each !== null && typeof each !== 'object')
   if (items.length === 0 || !isSound || new Set(keys.map(String)).size < keys.length) return undefined
   return items.slice(0, MAX_SEEDED)
@@ -311,10 +319,11 @@ function requestValue(operation: ResourceOperation, item: Wrapped): string {
 /** Fields of a request that an item cannot have by its schema, as paths. */
 function foreignFields({ request, writeOnly }: ResourceOperation, { schema, wrapper }: Wrapped): string[] {
   const foreignIn = (asked: JsonObject, responseBody: JsonObject): string[] => {
-    if (own(asked, 'items') !== undefined) return foreignIn(objectAt(asked, 'items'), objectAt(responseBody, 'items'))
-    const isClosed = own(responseBody, 'additionalProperties') === false
+    if (ownMember(asked, 'items') !== undefined)
+      return foreignIn(objectAt(asked, 'items'), objectAt(responseBody, 'items'))
+    const isClosed = ownMember(responseBody, 'additionalProperties') === false
     return Object.entries(objectAt(asked, 'properties')).flatMap(([name, propertySchema]) => {
-      const property = own(objectAt(responseBody, 'properties'), name)
+      const property = ownMember(objectAt(responseBody, 'properties'), name)
       if (!isJsonObject(property)) return isClosed || writeOnly.has(name) ? [name] : []
       if (!isJsonObject(propertySchema)) return []
       return mayBe(propertySchema, property)
@@ -335,11 +344,11 @@ function mayBe(schema: JsonObject, responseBody: JsonObject): boolean {
     if (type === 'array') return mayBe(objectAt(schema, 'items'), objectAt(responseBody, 'items'))
     if (type !== 'object') return true
     const [inside, needed] = [objectAt(schema, 'properties'), objectAt(responseBody, 'properties')]
-    const required = [own(responseBody, 'required')].flat().filter((name) => typeof name === 'string')
+    const required = [ownMember(responseBody, 'required')].flat().filter((name) => typeof name === 'string')
     return (
       required.every((name) => Object.hasOwn(inside, name)) &&
       Object.entries(inside).every(([name, each]) => {
-        const property = own(needed, name)
+        const property = ownMember(needed, name)
         return !isJsonObject(each) || !isJsonObject(property) || mayBe(each, property)
       })
     )
@@ -348,29 +357,31 @@ function mayBe(schema: JsonObject, responseBody: JsonObject): boolean {
 
 /** The types of a schema and of its choices; none where one of them says nothing. */
 function possibleTypes(schema: JsonObject): JsonValue[] {
-  const types = [own(schema, 'type') ?? []].flat()
+  const types = [ownMember(schema, 'type') ?? []].flat()
   if (types.length > 0) return types
-  const choices = [own(schema, 'anyOf') ?? []].flat().map((each) => (isJsonObject(each) ? possibleTypes(each) : []))
+  const choices = [ownMember(schema, 'anyOf') ?? []]
+    .flat()
+    .map((each) => (isJsonObject(each) ? possibleTypes(each) : []))
   return choices.every((each) => each.length > 0) ? choices.flat() : []
 }
 
 /** The schema inside the wrapper where a request has it, or else the schema itself. */
 function wrappedIn(schema: JsonObject, wrapper: string): JsonObject {
-  const inner = /^\w+$/.test(wrapper) ? own(objectAt(schema, 'properties'), wrapper) : undefined
+  const inner = /^\w+$/.test(wrapper) ? ownMember(objectAt(schema, 'properties'), wrapper) : undefined
   return isJsonObject(inner) && typeOf(inner) === 'object' ? inner : schema
 }
 
 /** The body of an answer that is the item; undefined where it is something else. */
 function itemBody({ response, sample }: ResourceOperation, { item, key }: Resource): JsonValue | undefined {
   if (!response || !isJsonObject(sample)) return undefined
-  const schema = item.wrapper === '' ? response : own(objectAt(response, 'properties'), item.wrapper)
+  const schema = item.wrapper === '' ? response : ownMember(objectAt(response, 'properties'), item.wrapper)
   if (!isJsonObject(schema)) return undefined
   const properties = Object.keys(objectAt(schema, 'properties'))
   const names = Object.keys(objectAt(item.schema, 'properties'))
-  const needed = [own(item.schema, 'required')].flat()
+  const needed = [ownMember(item.schema, 'required')].flat()
   const isItem =
     properties.includes(key) && properties.filter((name) => names.includes(name)).length * 2 >= names.length
-  const isComplete = [own(schema, 'required')]
+  const isComplete = [ownMember(schema, 'required')]
     .flat()
     .every((name) => name === undefined || name === key || needed.includes(name))
   return isItem && isComplete ? wrappedBody(sample, item.wrapper) : undefined
@@ -382,7 +393,7 @@ function responseBody(operation: ResourceOperation, resource: Resource): JsonVal
 
 /** Another answer than the item names the same key. */
 function withKey(sample: JsonValue | undefined, { key, item }: Resource, value: string): JsonValue | undefined {
-  if (!isJsonObject(sample) || typeof own(sample, key) !== typeof own(item.sample, key)) return sample
+  if (!isJsonObject(sample) || typeof ownMember(sample, key) !== typeof ownMember(item.sample, key)) return sample
   const isNumber = typeOf(objectAt(objectAt(item.schema, 'properties'), key)) === 'integer'
   return isNumber && !value.includes('item') ? sample : { ...sample, [key]: value }
 }

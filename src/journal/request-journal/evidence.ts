@@ -28,7 +28,7 @@ export function responseOf(entry: StoredEntry): JsonObject {
 }
 
 /** `POST /path (req_…) at …` */
-export function named(entry: StoredEntry): string {
+export function entryName(entry: StoredEntry): string {
   const { method, url, id, at } = entry
   // A change by the control API has no method; its `url` is a sentence.
   const what = method === '' ? JSON.stringify(url || 'an unreadable request') : `${method} ${entryPath(entry)}`
@@ -61,7 +61,7 @@ function statusFacts(account: Account, entries: readonly StoredEntry[]): string[
     if (!transition) continue
     const { event, from, to, at } = transition
     const why = `${event} (${LIFECYCLE_EVENTS[event]})`
-    return [`It went from ${from} to ${to} at ${at} by ${why}, recorded in ${named(entry)}.`]
+    return [`It went from ${from} to ${to} at ${at} by ${why}, recorded in ${entryName(entry)}.`]
   }
   return []
 }

@@ -4,7 +4,7 @@ import { findingText, isViolation } from '../../model/domain/finding.ts'
 import { instant } from '../../model/domain/instant.ts'
 import { objectAt, textAt } from '../../model/domain/json.ts'
 import { maskText, maskUrl } from '../../model/domain/masking.ts'
-import { capitalised } from '../../model/domain/text.ts'
+import { capitalise } from '../../model/domain/text.ts'
 import { RETRY_AFTER, type WebhookDelivery } from '../../model/domain/webhook.ts'
 import type { Environment } from '../../state/environment.ts'
 import type { StoredEntry } from './entry.ts'
@@ -37,7 +37,7 @@ export function explain(
   const actions = [...generalActions(evidence), ...(details.actions?.(evidence) ?? [])]
   const [first, ...others] = cause.map((part) => ({ ...part, text: maskText(part.text) }))
   // The name of a field stays as it was sent.
-  const start = first && (isBroken(entry) ? first : { ...first, text: capitalised(first.text) })
+  const start = first && (isBroken(entry) ? first : { ...first, text: capitalise(first.text) })
   const parts = start ? [start, ...others] : []
   const causeText = parts.map(({ text }) => text).join('')
   // The cause is the first violation.

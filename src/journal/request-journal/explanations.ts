@@ -3,9 +3,9 @@ import type { Account } from '../../model/domain/account.ts'
 import { type Finding, isViolation } from '../../model/domain/finding.ts'
 import type { AuthRequest } from '../../model/domain/generated/tables.ts'
 import { instant } from '../../model/domain/instant.ts'
-import { own, textOf } from '../../model/domain/json.ts'
+import { ownMember, textOf } from '../../model/domain/json.ts'
 import type { LifecycleEvent } from '../../model/domain/lifecycle.ts'
-import { masked } from '../../model/domain/masking.ts'
+import { maskSecret } from '../../model/domain/masking.ts'
 import { bearerTokenIn } from '../../model/domain/request-headers.ts'
 import type { AccountTransition } from '../../model/domain/request-trace.ts'
 import { isSessionToken } from '../../model/domain/session-token.ts'
@@ -16,7 +16,7 @@ import type { SeedBundle } from '../../model/domain/seed.ts'
 import type { Environment } from '../../state/environment.ts'
 import { hasExpired } from '../../state/expiry.ts'
 import type { StoredEntry } from './entry.ts'
-import { accountFacts, responseOf, type Evidence, named, upstreamFacts } from './evidence.ts'
+import { accountFacts, responseOf, type Evidence, entryName, upstreamFacts } from './evidence.ts'
 import { UNKNOWN_PATH } from './findings.ts'
 import { entryPath, requestHeadersOf, sentText, toolOf } from './view.ts'
 
@@ -200,7 +200,7 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
         const existing = textOf(valueAt(responseOf(entry), 'details.0.resource_info.resource_name'))
         const maker = latestWith(earlier, ({ from, account_id }) => from === 'none' && account_id === existing)
         const source = maker
-          ? `was created by ${named(maker)}`
+          ? `was created by ${entryName(maker)}`
           : 'is older than this journal; it may come from the seed'
         return existing === '' ? [] : [`The existing account ${existing} ${source}.`]
       },
@@ -281,7 +281,7 @@ function deletionFacts({ entry, earlier }: Evidence): string[] {
       event === 'deleted' &&
       (id === undefined ? account_id === account?.id && account.identifier === identifier : account_id === id),
   )
-  return deleted ? [`It was deleted by ${named(deleted)}.`] : []
+  return deleted ? [`It was deleted by ${entryName(deleted)}.`] : []
 }
 
 /** The accounts with the same identifier in another scope, else the nearest identifier. */
@@ -322,16 +322,16 @@ function outcomeFacts({ entry, earlier }: Evidence, request: AuthRequest): strin
   const deleted = latestWith(earlier, (each) => isOf(each) && each.event === 'deleted')
   // The deletion of its account leaves a pending auth request as it is, until it expires.
   const isPending = request.outcome === 'pending' || (request.outcome === 'expired' && request.expires_at > at)
-  if (deleted && isPending) return [`It ended when its account was deleted by ${named(deleted)}.`]
+  if (deleted && isPending) return [`It ended when its account was deleted by ${entryName(deleted)}.`]
   const verified = earlier.findLast((each) => verifiedWith(each, request.id))
   const later = latestWith(earlier, (each) => isOf(each) && each.event.startsWith('consent_approved'))
   const ended = latestWith(earlier, (each) => isOf(each) && WITHDRAWING.has(each.event))
   const texts: Readonly<Record<AuthRequest['outcome'], string>> = {
     pending: `It is pending until ${request.expires_at}; the clock said ${at}.`,
     expired: `It expired at ${request.expires_at}; the clock said ${at}.`,
-    consumed: `It was consumed by ${verified ? named(verified) : 'a request that is no longer in the journal'}.`,
-    superseded: later ? `It was superseded by the consent in ${named(later)}.` : 'A later consent superseded it.',
-    withdrawn: ended ? `It ended with ${named(ended)}.` : 'It ended when its account was disconnected.',
+    consumed: `It was consumed by ${verified ? entryName(verified) : 'a request that is no longer in the journal'}.`,
+    superseded: later ? `It was superseded by the consent in ${entryName(later)}.` : 'A later consent superseded it.',
+    withdrawn: ended ? `It ended with ${entryName(ended)}.` : 'It ended when its account was disconnected.',
   }
   return [texts[request.outcome]]
 }
@@ -363,18 +363,18 @@ function redirectFact({ entry, earlier }: Evidence, id: string): string[] {
   const redirect = earlier.findLast(({ responseHeaders }) =>
     (responseHeaders['Location'] ?? '').includes(`${name}=${encodeURIComponent(id)}`),
   )
-  return redirect ? [`The application received it in the redirect of ${named(redirect)}.`] : []
+  return redirect ? [`The application received it in the redirect of ${entryName(redirect)}.`] : []
 }
 
 function linkFacts({ entry, earlier }: Evidence): string[] {
   const link = entry.trace.magicLink
   if (!link) return []
   const maker = earlier.findLast((each) => {
-    const createdLink = each.operation === 'create_magic_link' ? own(responseOf(each), 'link') : undefined
+    const createdLink = each.operation === 'create_magic_link' ? ownMember(responseOf(each), 'link') : undefined
     return typeof createdLink === 'string' && createdLink.endsWith(`/magic/${link.id}`)
   })
   return [
-    ...(maker ? [`The link was created by ${named(maker)}.`] : []),
+    ...(maker ? [`The link was created by ${entryName(maker)}.`] : []),
     `It is valid until ${link.expires_at}; the clock said ${instant(entry.at)}.`,
     ...(link.completed_at === undefined ? [] : [`Its flow was completed at ${link.completed_at}.`]),
   ]
@@ -393,10 +393,10 @@ function tokenFacts({ entry, earlier }: Evidence): string[] {
   const token = sentToken(entry)
   if (token === undefined || isSessionToken(token)) return []
   const issuer = earlier.findLast(
-    (each) => each.operation === 'create_token' && own(responseOf(each), 'access_token') === token,
+    (each) => each.operation === 'create_token' && ownMember(responseOf(each), 'access_token') === token,
   )
   return [
-    `The token of the request is ${masked(token)}.`,
-    issuer ? `It was issued by ${named(issuer)}.` : 'No request in this journal issued it.',
+    `The token of the request is ${maskSecret(token)}.`,
+    issuer ? `It was issued by ${entryName(issuer)}.` : 'No request in this journal issued it.',
   ]
 }

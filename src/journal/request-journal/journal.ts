@@ -103,7 +103,7 @@ interface EntryPlace extends Pick<StoredEntry, 'realAt' | 'requestHeaders'> {
 
 /** Assembles an entry and makes its findings. One literal for all kinds, so that all entries have one hidden class. */
 export function storedEntry(input: EntryInput, { environment, realAt, requestHeaders }: EntryPlace): StoredEntry {
-  const responseBody = decoded(input.responseBody ?? '', input.responseHeaders)
+  const responseBody = decodedBody(input.responseBody ?? '', input.responseHeaders)
   const entry = {
     kind: input.kind,
     id: input.id,
@@ -116,12 +116,12 @@ export function storedEntry(input: EntryInput, { environment, realAt, requestHea
     method: input.method ?? '',
     url: input.url,
     requestHeaders,
-    requestBody: kept(input.requestBody ?? ''),
+    requestBody: keptBody(input.requestBody ?? ''),
     isRequestShortened: isLong(input.requestBody),
     status: input.status,
     errorCode: input.errorCode ?? null,
     responseHeaders: input.responseHeaders ?? NO_HEADERS,
-    responseBody: kept(responseBody),
+    responseBody: keptBody(responseBody),
     isResponseShortened: isLong(responseBody),
     client: input.client ?? null,
     mcpClient: input.mcpClient ?? null,
@@ -141,7 +141,10 @@ const NOTHING: readonly never[] = Object.freeze([])
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 
 /** As text where the headers say how a third party has encoded it; as it is where it cannot be decoded. */
-function decoded(body: Uint8Array | string, headers: EntryInput['responseHeaders'] = NO_HEADERS): Uint8Array | string {
+function decodedBody(
+  body: Uint8Array | string,
+  headers: EntryInput['responseHeaders'] = NO_HEADERS,
+): Uint8Array | string {
   if (typeof body === 'string') return body
   const byName = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
   if (byName['content-encoding'] === undefined && charsetOf(byName['content-type']) === undefined) return body
@@ -153,7 +156,7 @@ function decoded(body: Uint8Array | string, headers: EntryInput['responseHeaders
 }
 
 /** A short body as it is; of a long one a copy of its beginning, so that the entry does not keep all of it in memory. */
-function kept<Body extends Uint8Array | string>(body: Body): Body | string {
+function keptBody<Body extends Uint8Array | string>(body: Body): Body | string {
   if (!isLong(body)) return body.length === 0 ? '' : body
   return Buffer.from(typeof body === 'string' ? body.slice(0, KEPT) : body.subarray(0, KEPT)).toString()
 }
@@ -269,7 +272,7 @@ export class Journal {
 
   /** Whether so many entries match; at least one when `times` is not given. */
   verify(match: Match, times: Times = { at_least: 1 }): MatchResult {
-    return this.#compared(match, times, this.count(match))
+    return this.#resultFor(match, times, this.count(match))
   }
 
   /** Whether there is an entry for each match, each after the one of the match before it. `matched` counts from the first match. */
@@ -284,7 +287,7 @@ export class Journal {
     }
     const missing = order[matched]
     const near_misses = missing ? nearMisses(missing, entries.slice(from).slice(-COMPARED)) : []
-    return this.#judged({ ok: missing === undefined, matched, near_misses }, false)
+    return this.#completeResult({ ok: missing === undefined, matched, near_misses }, false)
   }
 
   /** Resolves once enough entries match, existing ones included, or when the time is over. */
@@ -295,7 +298,7 @@ export class Journal {
     if (matched < least) {
       await this.until((entry) => isCounted(match, entry) && ++matched >= least, { timeoutMs, signal })
     }
-    return this.#compared(match, wanted, matched)
+    return this.#resultFor(match, wanted, matched)
   }
 
   /** Waits until `holds`, which is asked with each new entry, until the time is over, or until the signal. */
@@ -371,16 +374,16 @@ export class Journal {
   }
 
   /** What is missing can change an exact number, and not that there was a request. */
-  #judged({ ok, ...result }: MatchResult, isExact: boolean): MatchResult {
+  #completeResult({ ok, ...result }: MatchResult, isExact: boolean): MatchResult {
     const oldest = this.#entries[this.#first]
     const since = this.#isShortened && oldest ? instant(oldest.realAt) : this.incompleteSince
     return since === undefined ? { ok, ...result } : { ok: ok && !isExact, ...result, incomplete_since: since }
   }
 
-  #compared(match: Match, times: Times, matched: number): MatchResult {
+  #resultFor(match: Match, times: Times, matched: number): MatchResult {
     const range = timesRange(times)
     const near_misses = matched < range.least ? nearMisses(match, this.entries().slice(-COMPARED)) : []
-    return this.#judged({ ok: isWithin(range, matched), matched, near_misses }, range.most < Infinity)
+    return this.#completeResult({ ok: isWithin(range, matched), matched, near_misses }, range.most < Infinity)
   }
 
   #dropOldest(): void {

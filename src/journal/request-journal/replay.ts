@@ -121,11 +121,11 @@ class ReplayBuilder {
       const { at, on } = place
       const nth = this.#count(at, on)
       if (faults.length > 0) {
-        this.#rule({ at, on, when: { nth }, do: faults, ...(response && { off_spec: true }) })
+        this.#addRule({ at, on, when: { nth }, do: faults, ...(response && { off_spec: true }) })
         if (entry.account !== null) this.#events.delete(entry.account)
         if (due.length > 0) this.#clock = milliseconds(entry.at) - advancesIn(entry)
       }
-      for (const rule of rules) this.#rule({ at, on, when: { nth }, ...effectsOf(rule) }, rule.rule)
+      for (const rule of rules) this.#addRule({ at, on, when: { nth }, ...effectsOf(rule) }, rule.rule)
     }
     this.#clock += advancesIn(entry)
     this.#addCalls(entry)
@@ -178,7 +178,7 @@ class ReplayBuilder {
     for (const rule of entry.rules) {
       const call = calls[rule.call ?? -1]
       if (rule.at !== 'third_party' && rule.at !== 'token_refresh') continue
-      if (call) this.#rule({ at: call.at, on: call.on, when: { nth: call.nth }, ...effectsOf(rule) }, rule.rule)
+      if (call) this.#addRule({ at: call.at, on: call.on, when: { nth: call.nth }, ...effectsOf(rule) }, rule.rule)
       else this.#notes.push(`rule ${jsonText(rule.rule)} fired on a call that the journal does not have`)
     }
   }
@@ -190,7 +190,7 @@ class ReplayBuilder {
     return count
   }
 
-  #rule(rule: JsonObject, name = 'what happened before it'): void {
+  #addRule(rule: JsonObject, name = 'what happened before it'): void {
     this.#rules.push({ name: `${this.#rules.length + 1}: ${name}`, ...rule, must_fire: true })
   }
 }

@@ -8,7 +8,7 @@ import {
   jsonText,
   type JsonValue,
   nestsDeeper,
-  own,
+  ownMember,
   parsedJson,
 } from '../../model/domain/json.ts'
 import { isViolation } from '../../model/domain/finding.ts'
@@ -19,7 +19,7 @@ import type { TestLabel } from '../../model/domain/test-label.ts'
 import { type AccountState, type EntryDocument, type MessageDocument, KEPT, type StoredEntry } from './entry.ts'
 import {
   type DocumentName,
-  masked,
+  maskSecret,
   maskHeader,
   maskJson,
   maskParameters,
@@ -113,7 +113,7 @@ export function sentText(entry: StoredEntry, field: string): string | undefined 
     vocabulary && operation
       ? [queryInDocumentWords(operation, query, vocabulary), bodyInDocumentWords(operation, body, vocabulary)]
       : [query, body]
-  const inBody = isJsonObject(documentBody) ? own(documentBody, field) : undefined
+  const inBody = isJsonObject(documentBody) ? ownMember(documentBody, field) : undefined
   const value = inBody ?? new URLSearchParams(documentQuery).get(field)
   return typeof value === 'string' ? value : undefined
 }
@@ -212,7 +212,7 @@ export function shownRule({
 
 /** A fault as a scenario document has it: durations say their unit, and what was not given is absent. */
 function faultDocument({ kind, params }: ScenarioFault): JsonObject {
-  const by = own(params, 'by')
+  const by = ownMember(params, 'by')
   if (kind === 'advance_clock' && typeof by === 'number') return { advance_clock: `${by}ms` }
   const parameters = Object.entries(params).filter(([name, value]) => name === 'body' || value !== null)
   return { [kind]: maskJson(Object.fromEntries(parameters)) }
@@ -279,7 +279,7 @@ export function shownBody(
   }
   const json = parsedBody(text)
   if (json !== undefined) return maskJson(json, everySecret ? 'secret' : 'open', documentName)
-  return everySecret ? masked(text) : maskText(text)
+  return everySecret ? maskSecret(text) : maskText(text)
 }
 
 /** Masking recurses, and a deeper value would overflow the stack. No operation accepts one, so it is shown as text. */

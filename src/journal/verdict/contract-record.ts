@@ -171,7 +171,7 @@ export class EnvironmentContractRecord implements ContractUseSink {
     this.races.add(merged.races)
     for (const history of merged.scenarios.list()) this.scenarios.add(history)
     for (const [operation, parts] of merged.fields) {
-      const levels = this.#reached(operation)
+      const levels = this.#reachedParts(operation)
       for (const part of Object.keys(levels) as Part[]) raise(levels[part], parts[part])
     }
   }
@@ -184,10 +184,11 @@ export class EnvironmentContractRecord implements ContractUseSink {
 
   #reach(operation: Operation, part: Part, value: unknown, level: Level): void {
     const node = FIELDS[part][operation]
-    if (node) markFields(node, value, { levels: this.#reached(operation)[part], level, takesEmpty: part !== 'answer' })
+    if (node)
+      markFields(node, value, { levels: this.#reachedParts(operation)[part], level, takesEmpty: part !== 'answer' })
   }
 
-  #reached(operation: Operation): Record<Part, Levels> {
+  #reachedParts(operation: Operation): Record<Part, Levels> {
     let parts = this.fields.get(operation)
     if (!parts) this.fields.set(operation, (parts = { path: [], query: [], body: [], answer: [] }))
     return parts

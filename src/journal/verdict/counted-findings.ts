@@ -41,7 +41,7 @@ export class CountedFindings {
   }
 
   add(finding: Finding, entry: FoundIn): void {
-    const counted = this.#counted(finding)
+    const counted = this.#countedFinding(finding)
     if (!counted) return
     counted.count += 1
     if (counted.requests.length < MAX_REQUESTS) counted.requests.push(findingRequest(finding.field, entry))
@@ -51,7 +51,7 @@ export class CountedFindings {
   merge(others: CountedFindings): void {
     this.leftOut += others.leftOut
     for (const { finding, count, requests, tests } of others.list()) {
-      const counted = this.#counted(finding)
+      const counted = this.#countedFinding(finding)
       if (!counted) continue
       counted.count += count
       counted.requests.push(...requests.slice(0, MAX_REQUESTS - counted.requests.length))
@@ -64,7 +64,7 @@ export class CountedFindings {
     return this.#byKey.values()
   }
 
-  #counted(finding: Finding): CountedFinding | undefined {
+  #countedFinding(finding: Finding): CountedFinding | undefined {
     const key = this.#keyOf(finding)
     const earlier = this.#byKey.get(key)
     if (earlier) return earlier

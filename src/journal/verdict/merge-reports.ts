@@ -17,8 +17,8 @@ export async function reportPairIn(value: JsonValue | undefined): Promise<Report
 /** One report of several runs, such as the shards of a test suite: findings are joined, coverage is that of all together. */
 export function mergeReports(pairs: readonly [ReportPair, ...ReportPair[]]): ReportPair {
   const rules = pairs.flatMap((pair) => pair.contract.total.findings.filter(isOfAnyEnvironment))
-  const contract = merged(pairs.map((pair) => withRulesOfOthers(pair, rules))) as unknown as ContractReport
-  const coverage = merged(pairs.map((pair) => pair.coverage)) as unknown as CoverageReport
+  const contract = mergeValues(pairs.map((pair) => withRulesOfOthers(pair, rules))) as unknown as ContractReport
+  const coverage = mergeValues(pairs.map((pair) => pair.coverage)) as unknown as CoverageReport
   const summarized = <Of extends Coverage>(of: Of): Of => ({ ...of, summary: reportSummary(of) })
   return {
     contract: { ...contract, ok: isKept(contract.total) },
@@ -57,7 +57,7 @@ const upTo =
 const joinedBy =
   (...keys: string[]): Merge =>
   (lists) =>
-    groupsOf(lists.flat(), keys).map(merged)
+    groupsOf(lists.flat(), keys).map(mergeValues)
 
 const REACHES: readonly Reach[] = ['driven', 'injected_only', 'never']
 const FINDING = ['kind', 'operation', 'field', 'code', 'error_code']
@@ -68,7 +68,7 @@ const requests = upTo(20)
 const MERGES: Readonly<Record<string, Merge>> = {
   at: latest,
   incomplete_since: (values) => latest(values.filter((value) => value !== null)),
-  total: merged,
+  total: mergeValues,
   requests: (values) => (Array.isArray(values[0]) ? requests(values) : sum(values)),
   examples: requests,
   tests: upTo(100),
@@ -79,7 +79,7 @@ const MERGES: Readonly<Record<string, Merge>> = {
   refused: joinedBy('reason'),
   left_out: sum,
   matched: sum,
-  rule: ([first, ...others]) => (typeof first === 'string' ? first : merged([first, ...others])),
+  rule: ([first, ...others]) => (typeof first === 'string' ? first : mergeValues([first, ...others])),
   answers: sum,
   started: sum,
   hits: sum,
@@ -93,7 +93,7 @@ const MERGES: Readonly<Record<string, Merge>> = {
   findings: (lists) =>
     groupsOf(lists.flat(), FINDING)
       .filter((same) => !isOfAnyEnvironment(same[0] as Partial<ReportFinding>) || same.length === lists.length)
-      .map(merged),
+      .map(mergeValues),
   operations: joinedBy('operation'),
   statuses: joinedBy('status'),
   error_codes: joinedBy('error_code'),
@@ -103,7 +103,7 @@ const MERGES: Readonly<Record<string, Merge>> = {
   scenarios: joinedBy('name'),
 }
 
-function merged(values: readonly unknown[]): JsonObject {
+function mergeValues(values: readonly unknown[]): JsonObject {
   const [document = {}] = values as JsonObject[]
   const incomplete = (values as JsonObject[]).find((each) => each['incomplete_since'] !== undefined)
   const first = incomplete ? { ...document, incomplete_since: null } : document

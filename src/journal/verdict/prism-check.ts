@@ -41,13 +41,13 @@ export async function prismCheck(prism: PrismValidator, entries: readonly Stored
     if (!response) check.judged.answers += 1
     for (const disagreement of disagreementsOf(prism, exchange)) {
       if (check.disagreements.length === MAX_DISAGREEMENTS) check.left_out += 1
-      else check.disagreements.push(described(entry, disagreement))
+      else check.disagreements.push(disagreementView(entry, disagreement))
     }
   }
   return { judge: 'prism', ...check }
 }
 
-function described({ environment, id, operation }: StoredEntry, { part, ours, theirs }: Disagreement) {
+function disagreementView({ environment, id, operation }: StoredEntry, { part, ours, theirs }: Disagreement) {
   return {
     environment,
     request: id,

@@ -5,7 +5,7 @@ import type { TestLabel } from '../../model/domain/test-label.ts'
 import { lazyImport, once } from '../../model/domain/once.ts'
 import { unfiredReason } from '../../model/domain/scenario.ts'
 import type { ScenarioRegistry } from '../../scenarios/environment-scenarios.ts'
-import { sumsOf, unfired, type UnfiredRuleRow } from '../../scenarios/scenario-run.ts'
+import { rulesNotFired, sumsOf, type UnfiredRuleRow } from '../../scenarios/scenario-run.ts'
 import { type ContractRecords, EnvironmentContractRecord } from './contract-record.ts'
 import { coverageOf, type CoverageSources } from './coverage.ts'
 import type { CountedFinding } from './counted-findings.ts'
@@ -174,13 +174,13 @@ function findingOf({ finding, count, requests: examples, tests }: CountedFinding
  */
 function unfiredRules(environments: readonly EnvironmentContractRecord[]): ReportFinding[] {
   const startedManually = environments.flatMap(({ name, test, scenarios }) =>
-    unfired(scenarios.list().filter((scenario) => scenario.startedManually)).map((rule) =>
+    rulesNotFired(scenarios.list().filter((scenario) => scenario.startedManually)).map((rule) =>
       unfiredFinding({ environment: name, ...rule }, test),
     ),
   )
   const all = environments.flatMap(({ scenarios }) => scenarios.list())
   const everywhere = new Set(all.flatMap(({ name, startedManually: isManual }) => (isManual ? [] : name)))
-  const nowhere = unfired(sumsOf(all).filter(({ name }) => everywhere.has(name)))
+  const nowhere = rulesNotFired(sumsOf(all).filter(({ name }) => everywhere.has(name)))
   return [...startedManually, ...nowhere.map((rule) => unfiredFinding({ environment: null, ...rule }))]
 }
 

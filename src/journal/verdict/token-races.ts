@@ -39,12 +39,12 @@ export class TokenRaces {
 
   addTo(findings: CountedFindings): void {
     for (const { event, operation, found } of this.#suspects) {
-      const item = event.kind === 'replayed' ? this.#replayed(event.token, found) : this.#overwritten(event, found)
+      const item = event.kind === 'replayed' ? this.#replayMistake(event.token, found) : this.#overwritten(event, found)
       if (item) findings.add(violation({ ...item, operation }), found)
     }
   }
 
-  #replayed(token: string, { id: request }: FoundIn): Mistake {
+  #replayMistake(token: string, { id: request }: FoundIn): Mistake {
     const first = this.#renewed.get(token)?.request ?? 'an earlier request'
     return {
       field: 'refresh_token',

@@ -1,6 +1,6 @@
 import { parse } from 'node:querystring'
 import { type FieldViolation, ruleAndFound } from '../domain/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '../domain/json.ts'
 import type { RequestWarning } from '../domain/request-trace.ts'
 import { nearMiss } from '../domain/suggestion.ts'
 import { percentDecoded, shorten } from '../domain/text.ts'
@@ -47,10 +47,10 @@ export function checkRequest(
   const query = checkQuery(route, request.query)
   const path = violations(REQUESTS[operation].path, request.path, parameterName)
   const body = checkBody(route, request.body)
-  const allViolations = joined(joined(query.violations, path), body.violations)
-  const warnings = joined(query.warnings, body.warnings)
+  const allViolations = joinedList(joinedList(query.violations, path), body.violations)
+  const warnings = joinedList(query.warnings, body.warnings)
   const unknown: readonly RequestWarning[] = options.strict ? warnings.filter(isUnknown) : NONE
-  const all = joined(allViolations, unknown.map(violationOfUnknown))
+  const all = joinedList(allViolations, unknown.map(violationOfUnknown))
   return {
     violations: all.length > MAX_VIOLATIONS ? all.slice(0, MAX_VIOLATIONS) : all,
     warnings,
@@ -62,7 +62,7 @@ export function checkRequest(
 }
 
 /** Both lists as one. Nearly always one of them is empty: the result is then the other list itself, and must not be changed. */
-function joined<T>(first: readonly T[], second: readonly T[]): readonly T[] {
+function joinedList<T>(first: readonly T[], second: readonly T[]): readonly T[] {
   if (first.length === 0) return second
   return second.length === 0 ? first : [...first, ...second]
 }
@@ -229,7 +229,7 @@ function findForeignFields(node: FieldNode, value: unknown, search: FieldSearch)
     for (const key of Object.keys(value)) {
       if (warnings.length === MAX_VIOLATIONS) return
       path.push(key)
-      checkKey(node, { key, value: own(value, key) }, search)
+      checkKey(node, { key, value: ownMember(value, key) }, search)
       path.pop()
     }
   }
@@ -278,7 +278,7 @@ function meaningful({ items, fields }: FieldNode, value: JsonValue): JsonValue {
   // The table of fields is the mock's own, and making a list of it would take longer than the search.
   for (const key in fields) {
     const child = fields[key]
-    const inner = own(value, key)
+    const inner = ownMember(value, key)
     if (!child || inner === undefined) continue
     const meaning = isIdle(child, inner) ? undefined : meaningful(child, inner)
     if (meaning !== inner) changed = (changed ?? new Map<string, JsonValue | undefined>()).set(key, meaning)

@@ -32,7 +32,7 @@ const PROXY_HEADERS = ['connected_account_id', 'connection_name', 'identifier', 
 /** The body of a request in the document's words. Free-form objects and free strings stay as they are (G48). */
 export function bodyInDocumentWords(operation: ServedOperation, body: JsonValue, vocabulary: Vocabulary): JsonValue {
   const node = wordsOf(operation)?.body
-  return node ? translated(node, body, fromWire(vocabulary)) : body
+  return node ? translateValue(node, body, fromWire(vocabulary)) : body
 }
 
 export function queryInDocumentWords(operation: ServedOperation, query: string, vocabulary: Vocabulary): string {
@@ -60,7 +60,7 @@ function translatedResponse(directionOf: (vocabulary: Vocabulary) => Direction) 
     vocabulary: Vocabulary,
   ): JsonValue => {
     const node = responseNode(operation, status)
-    return node ? translated(node, body, directionOf(vocabulary)) : body
+    return node ? translateValue(node, body, directionOf(vocabulary)) : body
   }
 }
 
@@ -87,11 +87,11 @@ function toWire(vocabulary: Vocabulary): Direction {
   return { translate: (word) => vocabulary.wire(word), documentKey: (key) => key }
 }
 
-function translated(node: WordNode, value: JsonValue, direction: Direction): JsonValue {
+function translateValue(node: WordNode, value: JsonValue, direction: Direction): JsonValue {
   if (typeof value === 'string') return node.word ? direction.translate(value) : value
   if (Array.isArray(value)) {
     const { items } = node
-    return items ? value.map((item) => translated(items, item, direction)) : value
+    return items ? value.map((item) => translateValue(items, item, direction)) : value
   }
   if (!node.fields || !isJsonObject(value)) return value
   // `fromEntries` defines own properties, `__proto__` included, and never touches a prototype.
@@ -99,7 +99,7 @@ function translated(node: WordNode, value: JsonValue, direction: Direction): Jso
     Object.entries(value).map(([key, inner]) => {
       const name = translatedName(node.fields, key, direction.translate)
       const fieldNode = ownProperty(node.fields, direction.documentKey(key, name))
-      return [name, fieldNode ? translated(fieldNode, inner, direction) : inner]
+      return [name, fieldNode ? translateValue(fieldNode, inner, direction) : inner]
     }),
   )
 }

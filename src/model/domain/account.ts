@@ -35,7 +35,7 @@ export interface Issued {
 }
 
 /** When a token stored now will expire (G25); absent for types and tokens without expiry. Only a refresh token: now (G24). */
-export function issued(
+export function expiryOfIssue(
   account: Pick<Account, 'authorization_type'>,
   credentials: Credentials,
   lifetime: number | null,
@@ -56,7 +56,7 @@ export function withLive(account: Account, live: Issued): Account {
 }
 
 /** `changed` with its `updated_at`: now when its credentials or its `api_config` differ from before, else as it was (2.1, G27). */
-export function updated(before: Account, changed: Account, at: Instant): Account {
+export function updatedAccount(before: Account, changed: Account, at: Instant): Account {
   const configuration = ({ credentials, token_expires_at, api_config }: Account): JsonValue =>
     [credentials, token_expires_at ?? null, api_config] as unknown as JsonValue
   const isSame = equalValues(configuration(before), configuration(changed))

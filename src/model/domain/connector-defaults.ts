@@ -1,10 +1,10 @@
 import { type AuthorizationType, type ConnectionType, isAuthorizationType, TRAITS } from './authorization-type.ts'
 import type { Connection } from './connection.ts'
 import type { Connector, CredentialField } from './connector.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own, present, textAt } from './json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember, withoutUndefined, textAt } from './json.ts'
 import type { Ids } from './ports.ts'
 import { authorizationTypeOf, type Provider } from './provider.ts'
-import { capitalised } from './text.ts'
+import { capitalise } from './text.ts'
 
 const DEFAULT_ACCESS_TOKEN_LIFETIME = 3_600_000
 
@@ -49,7 +49,7 @@ function defaultRefresh(type: AuthorizationType): Connector['oauth']['refresh_to
 /** `weather_station` is shown as `Weather station`. */
 export function displayName(name: string): string {
   const words = name.replaceAll(/[_:-]+/g, ' ').trim()
-  return words === '' ? name : capitalised(words)
+  return words === '' ? name : capitalise(words)
 }
 
 /** The first fields go as `X-API-Key`, as HTTP Basic or as Bearer, by the type; `CUSTOM` sends each in a header. */
@@ -99,7 +99,7 @@ export function connectorOfProvider(provider: Provider, template?: Connector): C
     tools,
     responders,
     people: people.length > 0 ? people : base.people,
-    ...present({ collections, error_body, latency, rate_limit }),
+    ...withoutUndefined({ collections, error_body, latency, rate_limit }),
     display_name: provider.display_name,
     description: provider.description,
     icon_src: provider.icon_src,
@@ -144,12 +144,12 @@ function defaultHeaders(type: FormType, fields: readonly CredentialField[]): Rec
 /** `tenant_id` travels as `X-Tenant-Id`, `api_key` as `X-API-Key`. */
 function header(name: string): string {
   const words = name.split(/[_-]+/).filter((word) => word !== '')
-  return ['X', ...words.map((word) => (word === 'api' ? 'API' : capitalised(word)))].join('-')
+  return ['X', ...words.map((word) => (word === 'api' ? 'API' : capitalise(word)))].join('-')
 }
 
 /** The form's fields out of a free-form pattern: strings, or objects with `name` or `field_name`. */
 function patternFields(pattern: JsonObject): CredentialField[] | undefined {
-  const fields = own(pattern, 'fields')
+  const fields = ownMember(pattern, 'fields')
   if (!Array.isArray(fields)) return undefined
   const read = fields.flatMap((field) => patternField(field) ?? [])
   return read.length > 0 ? read : undefined
@@ -162,20 +162,20 @@ function patternField(field: JsonValue): CredentialField | undefined {
   const name = text('name') || text('field_name')
   if (name === '') return undefined
   const plain = defaultCredentialField(name)
-  const secret = own(field, 'secret')
+  const secret = ownMember(field, 'secret')
   const kind = text('input_type') || text('type')
   const saysSecret = typeof secret === 'boolean' ? secret : kind === '' ? plain.secret : kind === 'password'
   const label = text('label') || plain.label
-  return { name, label, secret: saysSecret, required: own(field, 'required') !== false, hint: text('hint') }
+  return { name, label, secret: saysSecret, required: ownMember(field, 'required') !== false, hint: text('hint') }
 }
 
 function patternScopes(pattern: JsonObject): string[] | undefined {
-  const config = own(pattern, 'oauth_config')
-  const scopes = isJsonObject(config) ? own(config, 'scopes') : undefined
+  const config = ownMember(pattern, 'oauth_config')
+  const scopes = isJsonObject(config) ? ownMember(config, 'scopes') : undefined
   if (typeof scopes === 'string') return scopes.split(/\s+/).filter((scope) => scope !== '')
   if (!Array.isArray(scopes)) return undefined
   return scopes.flatMap((scope) => {
-    const name = isJsonObject(scope) ? (own(scope, 'scope') ?? own(scope, 'name')) : scope
+    const name = isJsonObject(scope) ? (ownMember(scope, 'scope') ?? ownMember(scope, 'name')) : scope
     return typeof name === 'string' ? [name] : []
   })
 }

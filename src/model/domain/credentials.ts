@@ -103,7 +103,7 @@ export function mergeCredentials(
 }
 
 /** Only tokens, scopes and expiry are new: the rest may have been updated meanwhile ("States"). */
-export function promoted(stored: Credentials, fresh: Credentials): Credentials {
+export function promotedCredentials(stored: Credentials, fresh: Credentials): Credentials {
   const { oauth_token, workspace_dwd, trusted_idp } = fresh
   if (oauth_token) return { oauth_token: { ...oauth_token, domain: stored.oauth_token?.domain ?? oauth_token.domain } }
   if (workspace_dwd)

@@ -17,17 +17,17 @@ const ISO_UNITS = [604_800_000, 86_400_000, 3_600_000, 60_000, 1000]
 /** Milliseconds; undefined for other texts and beyond ten years. Months and years have no fixed length. */
 export function parseDuration(text: string | number): number | undefined {
   const written = String(text)
-  if (SECONDS.test(written)) return bounded(Number(written) * 1000)
+  if (SECONDS.test(written)) return boundedDuration(Number(written) * 1000)
   const short = SHORT.exec(written)
-  if (short) return bounded(total(short, SHORT_UNITS))
+  if (short) return boundedDuration(total(short, SHORT_UNITS))
   const iso = ISO.exec(written)
-  return iso ? bounded(total(iso, ISO_UNITS)) : undefined
+  return iso ? boundedDuration(total(iso, ISO_UNITS)) : undefined
 }
 
 function total(parts: RegExpExecArray, units: readonly number[]): number {
   return units.reduce((sum, unit, index) => sum + Number(parts[index + 1] ?? 0) * unit, 0)
 }
 
-function bounded(milliseconds: number): number | undefined {
+function boundedDuration(milliseconds: number): number | undefined {
   return milliseconds <= MAX_DURATION ? Math.round(milliseconds) : undefined
 }

@@ -12,7 +12,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** An own property, never one of the prototype: keys come from users. */
-export function own(object: JsonObject, key: string): JsonValue | undefined {
+export function ownMember(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
@@ -30,16 +30,16 @@ export function textOf(value: unknown): string {
 
 /** The text of this name in an object; empty where there is none. */
 export function textAt(object: JsonObject, key: string): string {
-  return textOf(own(object, key))
+  return textOf(ownMember(object, key))
 }
 
 export function objectAt(object: JsonObject, key: string): JsonObject {
-  const value = own(object, key)
+  const value = ownMember(object, key)
   return isJsonObject(value) ? value : {}
 }
 
 export function listAt(object: JsonObject, key: string): JsonValue[] {
-  const value = own(object, key)
+  const value = ownMember(object, key)
   return Array.isArray(value) ? value : []
 }
 
@@ -207,7 +207,7 @@ export function isBlank(value: JsonValue | undefined): boolean {
 }
 
 /** The same object without keys that hold `undefined`. */
-export function present<T extends object>(object: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+export function withoutUndefined<T extends object>(object: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
   const entries = Object.entries(object).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries) as { [Key in keyof T]: Exclude<T[Key], undefined> }
 }

@@ -102,7 +102,7 @@ export function nextStatus(from: LifecycleState, event: LifecycleEvent): Account
 }
 
 /** The account after `event`, with its status by the table; a status alone does not move `updated_at` (G27). */
-export function moved(account: Account, event: LifecycleEvent): Account {
+export function accountAfter(account: Account, event: LifecycleEvent): Account {
   const status = nextStatus(account.status, event)
   return status === account.status ? account : { ...account, status }
 }

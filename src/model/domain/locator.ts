@@ -44,7 +44,7 @@ export function locate(
   const scope = scopeOf(locator)
   const scoped = scope.organization_id !== '' || scope.user_id !== ''
   if (!scoped && documentedOnly) throw missingScope()
-  const [only, ...others] = named(accounts, connector, identifier, scope)
+  const [only, ...others] = accountsNamed(accounts, connector, identifier, scope)
   if (others.length > 0) throw ambiguous(scope, others.length + 1, names)
   if (only) return only
   const where = scoped ? ' in that scope' : ''
@@ -52,7 +52,12 @@ export function locate(
 }
 
 /** The account in exactly a scope, else every account within it (G21, G52). */
-function named(accounts: AccountFinder, connector: string, identifier: string, scope: Scope): readonly Account[] {
+function accountsNamed(
+  accounts: AccountFinder,
+  connector: string,
+  identifier: string,
+  scope: Scope,
+): readonly Account[] {
   const exact = accounts.inScope(connector, identifier, scope)
   return exact ? [exact] : accounts.withinScope(connector, identifier, scope)
 }
@@ -70,12 +75,12 @@ export function locateForTool(
   if (documentedOnly) throw missingConnector()
   const { identifier } = locator
   if (connectors.length === 0) throw new ServiceError('TOOL_NOT_FOUND', `no connector has a tool ${quote(tool)}`)
-  const matches = connectors.flatMap((connector) => named(accounts, connector, identifier, scopeOf(locator)))
+  const matches = connectors.flatMap((connector) => accountsNamed(accounts, connector, identifier, scopeOf(locator)))
   const [only, ...others] = matches
   if (others.length > 0) throw ambiguousForTool(matches, tool)
   if (only) return only
   const where = locator.organization_id || locator.user_id ? ' in that scope' : ''
-  const at = `${connectors.length === 1 ? 'connector' : 'connectors'} ${listed(connectors.map((each) => quote(each)))}`
+  const at = `${connectors.length === 1 ? 'connector' : 'connectors'} ${connectorList(connectors.map((each) => quote(each)))}`
   throw connectionNotFound(
     `identifier ${quote(identifier)} at ${at}, which ${connectors.length === 1 ? 'has' : 'have'} the tool ${quote(tool)}${where}`,
   )
@@ -147,7 +152,7 @@ function ambiguousForTool(matches: readonly Account[], tool: string): ServiceErr
     const scope = [organization_id && `organization ${quote(organization_id)}`, user_id && `user ${quote(user_id)}`]
     return `${quote(connector)} (${scope.filter(Boolean).join(', ') || 'no organization or user'})`
   })
-  const several = `${matches.length} accounts with this identifier can run ${quote(tool)}, at ${listed(places)}`
+  const several = `${matches.length} accounts with this identifier can run ${quote(tool)}, at ${connectorList(places)}`
   const fields = DIFFERING.filter((field) => new Set(matches.map((account) => account[field])).size > 1)
   return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send ${oneOf(['connected_account_id', ...fields])}`, {
     violations: fields.map((field) => ({
@@ -160,7 +165,7 @@ function ambiguousForTool(matches: readonly Account[], tool: string): ServiceErr
 
 const LISTED = 20
 
-function listed(names: readonly string[]): string {
+function connectorList(names: readonly string[]): string {
   const unlisted = names.length - LISTED
   return `${names.slice(0, LISTED).join(', ')}${unlisted > 0 ? ` and ${unlisted} more` : ''}`
 }

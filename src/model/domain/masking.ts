@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { isJsonObject, type JsonObject, type JsonValue, own } from './json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember } from './json.ts'
 import { isSecretName, isSecretParameter, isSecretText, isTextAsName, type Secrecy, secrecyOf } from './secret.ts'
 import { formDecoded } from './text.ts'
 
 const MASK = /^(?:[a-z]+\s+)?\*\*\*[\da-f]{4}$/i
 
 /** A secret as every output shows it: two can be compared, and none can be used. A mask stays as it is. */
-export function masked(secret: string): string {
+export function maskSecret(secret: string): string {
   if (secret === '' || MASK.test(secret)) return secret
   return `***${createHash('sha256').update(secret).digest('hex').slice(0, 4)}`
 }
@@ -72,7 +72,7 @@ export class Masking {
   #object(value: JsonObject, around: Secrecy, documentName: DocumentName): JsonValue {
     // A header or a parameter as an object of its own: `{"name": "Authorization", "value": "…"}`.
     const isNamedSecret = ['name', 'key', 'param', 'parameter', 'field', 'header']
-      .map((key) => own(value, key))
+      .map((key) => ownMember(value, key))
       .some((name) => typeof name === 'string' && this.#isSecretText(name))
     const entries = Object.entries(value).map(([memberName, item]): [string, JsonValue] => {
       if (isTextAsName(memberName)) return [this.#mask(memberName, ''), this.json(item, 'secret', documentName)]
@@ -103,12 +103,12 @@ export class Masking {
         .replaceAll(CURL_USERS, (_all, head: string, user: string) => `${head}${this.#mask(user, 'password')}`)
         .replaceAll(ADDRESSES, (url) => this.url(url)),
     )
-    return this.#pairs(byMarkup).replaceAll(SCHEMES, (words, scheme: string, space: string, value: string) =>
+    return this.#maskPairs(byMarkup).replaceAll(SCHEMES, (words, scheme: string, space: string, value: string) =>
       NO_CREDENTIAL.test(words) ? words : `${scheme}${space}${this.#mask(value, scheme)}`,
     )
   }
 
-  #pairs(text: string): string {
+  #maskPairs(text: string): string {
     let [masked, from] = ['', 0]
     for (const { 0: head, 2: name = '', 3: sign = '', index } of text.matchAll(NAMES)) {
       const isSecret = (plain: string): boolean =>
@@ -149,13 +149,13 @@ export class Masking {
         ? this.#mask(value, formDecoded(name))
         : plain === value
           ? value
-          : this.#encoded(value, plain)
+          : this.#maskEncoded(value, plain)
       return masked === value ? pair : `${sign}${name}=${masked}`
     })
   }
 
   /** A value that is encoded, such as an address inside an address; unchanged where it has no secret. */
-  #encoded(value: string, plain: string): string {
+  #maskEncoded(value: string, plain: string): string {
     const masked = this.text(plain)
     return masked === plain ? value : encodeURIComponent(masked)
   }
@@ -178,7 +178,7 @@ export class Masking {
   }
 }
 
-const JOURNAL = new Masking(masked)
+const JOURNAL = new Masking(maskSecret)
 export const maskJson = JOURNAL.json.bind(JOURNAL)
 export const maskText = JOURNAL.text.bind(JOURNAL)
 export const maskUrl = JOURNAL.url.bind(JOURNAL)

@@ -1,6 +1,6 @@
 import { type AuthorizationType, type ConnectionType, isAuthorizationType, TRAITS } from './authorization-type.ts'
 import type { Provider } from './generated/tables.ts'
-import { isJsonObject, type JsonObject, own } from './json.ts'
+import { isJsonObject, type JsonObject, ownMember } from './json.ts'
 import type { Ids } from './ports.ts'
 
 export type { Provider }
@@ -27,14 +27,14 @@ export function providerView({ created_as: _created, ...provider }: Provider): P
 
 /** The authorization type of a provider's accounts: that of its first pattern, else `CUSTOM` (G38). */
 export function authorizationTypeOf(patterns: readonly JsonObject[]): AuthorizationType {
-  const type = patterns[0] && own(patterns[0], 'type')
+  const type = patterns[0] && ownMember(patterns[0], 'type')
   if (type === 'BEARER') return 'BEARER_TOKEN'
   return typeof type === 'string' && isAuthorizationType(type) ? type : 'CUSTOM'
 }
 
 /** `is_mcp: true` in any pattern makes a custom provider an MCP-based one (G38). */
 export function isMcp(patterns: readonly JsonObject[]): boolean {
-  return patterns.some((pattern) => isJsonObject(pattern) && own(pattern, 'is_mcp') === true)
+  return patterns.some((pattern) => isJsonObject(pattern) && ownMember(pattern, 'is_mcp') === true)
 }
 
 /** The type of the connection of a custom provider (G38). */

@@ -3,7 +3,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  own,
+  ownMember,
   parseJson,
   setOwn,
   TEXT_WITH_COLON,
@@ -31,11 +31,12 @@ export function repeatedMembers(text: string): RepeatedMember[] {
     const twice = new Map<string, JsonValue>()
     for (const [key, each] of Object.entries(value)) {
       const name = key.slice(key.indexOf(':') + 1)
-      const before = own(members, name)
+      const before = ownMember(members, name)
       if (before !== undefined && !twice.has(name)) twice.set(name, before)
       setOwn(members, name, read(each, [...path, name]))
     }
-    for (const [name, first] of twice) repeated.push({ path: [...path, name], first, last: own(members, name) ?? null })
+    for (const [name, first] of twice)
+      repeated.push({ path: [...path, name], first, last: ownMember(members, name) ?? null })
     return members
   }
   read(parseJson(numbered), [])

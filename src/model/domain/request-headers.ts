@@ -6,8 +6,8 @@ import type { Ids } from './ports.ts'
 export function baseUrlOf(request: RequestAddress, configured: string | undefined): string {
   if (configured) return configured.replace(/\/+$/, '')
   const encrypted = 'encrypted' in request.socket
-  const protocol = forwarded(request, 'x-forwarded-proto', /^https?$/) ?? (encrypted ? 'https' : 'http')
-  const host = forwarded(request, 'x-forwarded-host', HOST) ?? matching(request.headers.host, HOST)
+  const protocol = forwardedHeader(request, 'x-forwarded-proto', /^https?$/) ?? (encrypted ? 'https' : 'http')
+  const host = forwardedHeader(request, 'x-forwarded-host', HOST) ?? matching(request.headers.host, HOST)
   return `${protocol}://${host ?? localAddress(request)}`
 }
 
@@ -22,7 +22,7 @@ type RequestAddress = Pick<IncomingMessage, 'headers' | 'socket'>
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i
 
-function forwarded(request: RequestAddress, name: string, form: RegExp): string | undefined {
+function forwardedHeader(request: RequestAddress, name: string, form: RegExp): string | undefined {
   const value = request.headers[name]
   if (value === undefined) return undefined
   const first = (Array.isArray(value) ? value[0] : value)?.split(',')[0]

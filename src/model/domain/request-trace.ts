@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Account, AccountStatus } from './account.ts'
 import type { Instant } from './instant.ts'
-import { type LifecycleEvent, type LifecycleState, moved } from './lifecycle.ts'
+import { type LifecycleEvent, type LifecycleState, accountAfter } from './lifecycle.ts'
 import type { AuthRequest, MagicLink } from './generated/tables.ts'
 import type { FiredRule } from './scenario.ts'
 
@@ -125,7 +125,7 @@ export class RequestTrace {
 
   /** The account after `event` (`domain/lifecycle.ts`); notes the transition. */
   moved(account: Account, event: LifecycleEvent, at: Instant): Account {
-    const next = moved(account, event)
+    const next = accountAfter(account, event)
     this.transition(account.id, event, { from: account.status, to: next.status, at })
     return next
   }
@@ -145,7 +145,7 @@ export class RequestTrace {
     { from, to, at }: { from: LifecycleState; to: LifecycleState; at: Instant },
   ): void {
     const forced = this.#forcing ? { forced: true as const } : {}
-    this.transitions = appended(this.transitions, { account_id, event, from, to, at, ...forced })
+    this.transitions = appendedList(this.transitions, { account_id, event, from, to, at, ...forced })
   }
 
   /** Transitions within `work` are noted as forced. */
@@ -163,26 +163,26 @@ export class RequestTrace {
     event: LifecycleEvent,
     move: { from: AccountStatus; to: AccountStatus; at: Instant },
   ): void {
-    this.due = appended(this.due, { account_id, event, ...move })
+    this.due = appendedList(this.due, { account_id, event, ...move })
   }
 
   called(call: TracedCall): void {
-    this.upstream = appended(this.upstream, call)
+    this.upstream = appendedList(this.upstream, call)
   }
 
   refreshed(refresh: TracedRefresh): void {
-    this.refreshes = appended(this.refreshes, refresh)
+    this.refreshes = appendedList(this.refreshes, refresh)
   }
 
   changed(account_id: string, by: NotedChange['by']): void {
-    this.changes = appended(this.changes, { account_id, by })
+    this.changes = appendedList(this.changes, { account_id, by })
   }
 
   /** `injected`: it answered, or changed the answer on the wire. */
   fired(rule: FiredRule, injected: boolean): void {
     // A call is noted once it is over.
     const call = rule.at === 'third_party' || rule.at === 'token_refresh' ? this.upstream.length : null
-    this.rules = appended(this.rules, { ...rule, injected, call })
+    this.rules = appendedList(this.rules, { ...rule, injected, call })
   }
 
   /** The barrier of a rule that has fired opened by its time. */
@@ -195,11 +195,11 @@ export class RequestTrace {
   }
 
   tokenUsed(event: TokenEvent): void {
-    this.tokens = appended(this.tokens, event)
+    this.tokens = appendedList(this.tokens, event)
   }
 
   onResponse(listener: () => void): void {
-    this.#whenAnswered = appended(this.#whenAnswered, listener)
+    this.#whenAnswered = appendedList(this.#whenAnswered, listener)
   }
 
   /** The request is recorded, and its answer is sent next. */
@@ -212,7 +212,7 @@ export class RequestTrace {
   }
 
   warn(warning: RequestWarning): void {
-    this.warnings = appended(this.warnings, warning)
+    this.warnings = appendedList(this.warnings, warning)
   }
 
   /** The commit was rolled back: no transition took place. */
@@ -231,7 +231,7 @@ export class RequestTrace {
 const NOTHING: readonly never[] = Object.freeze([])
 
 /** Spreading reserves room for 17. A longer list is not copied: one request can change all accounts of a connector. */
-function appended<T>(list: readonly T[], entry: T): readonly T[] {
+function appendedList<T>(list: readonly T[], entry: T): readonly T[] {
   if (list.length === 0) return [entry]
   ;(list as T[]).push(entry)
   return list

@@ -31,7 +31,7 @@ export function isSessionToken(token: string): boolean {
 
 /** The claims as a JWT (RFC 7519), signed by RS256. */
 export function signedToken(claims: SessionClaims, { id, private_key }: McpKey): string {
-  const signed = [{ alg: 'RS256', kid: id, typ: 'JWT' }, claims].map(encoded).join('.')
+  const signed = [{ alg: 'RS256', kid: id, typ: 'JWT' }, claims].map(encodePart).join('.')
   return `${signed}.${sign('sha256', Buffer.from(signed), private_key).toString('base64url')}`
 }
 
@@ -41,13 +41,13 @@ export function verifiedToken<Found extends { readonly key: McpKey }>(
   findKey: (kid: string) => Found | undefined,
 ): (Found & { readonly claims: SessionClaims }) | undefined {
   const [, header = '', payload = '', signature = ''] = JWT.exec(token) ?? []
-  const { alg, kid } = decoded(header)
+  const { alg, kid } = decodePart(header)
   const signer = alg === 'RS256' && typeof kid === 'string' ? findKey(kid) : undefined
   if (!signer) return undefined
   const key = createPublicKey({ key: publicKey(signer.key), format: 'jwk' })
   const isSigned = verify('sha256', Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, 'base64url'))
   // The signature says that the mock has written the claims.
-  return isSigned ? { ...signer, claims: decoded(payload) as unknown as SessionClaims } : undefined
+  return isSigned ? { ...signer, claims: decodePart(payload) as unknown as SessionClaims } : undefined
 }
 
 /** The public half of a key as a JWK (RFC 7517). */
@@ -55,11 +55,11 @@ export function publicKey({ id, n, e }: McpKey) {
   return { kty: 'RSA', use: 'sig', alg: 'RS256', kid: id, n, e }
 }
 
-function encoded(part: object): string {
+function encodePart(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
-function decoded(part: string): Record<string, unknown> {
+function decodePart(part: string): Record<string, unknown> {
   const value = parsedJson(Buffer.from(part, 'base64url').toString())
   return isJsonObject(value) ? value : {}
 }

@@ -52,7 +52,7 @@ export function nearestPath(path: string, allowed: readonly string[]): string | 
 const MAX_LISTED = 40
 
 /** The allowed words for a message about a wrong one, which name the near one among the first forty, and how many more there are. */
-export function listed(
+export function listAllowed(
   word: string,
   allowed: Iterable<string>,
   hints: { readonly nearest: typeof nearest } = { nearest },

@@ -3,7 +3,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
-export function capitalised(text: string): string {
+export function capitalise(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
 

@@ -65,14 +65,14 @@ export class Vocabulary {
         return literals.has(word) ? match : `"${this.wire(word)}"`
       }
       if (match.startsWith('"') || literals.has(match)) return match
-      return /[.[]/.test(match) ? path(match) : this.#translated(match)
+      return /[.[]/.test(match) ? path(match) : this.#translateWord(match)
     })
   }
 
-  readonly #path = (dotted: string): string => dotted.replace(WORD, (word) => this.#translated(word))
+  readonly #path = (dotted: string): string => dotted.replace(WORD, (word) => this.#translateWord(word))
 
   /** Only the document's own words: the mock's texts have no others outside quotation marks. */
-  #translated(word: string): string {
+  #translateWord(word: string): string {
     return this.#words.get(word) ?? word
   }
 }

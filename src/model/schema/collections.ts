@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { COLLECTION_NAME, OPERATORS, STEP_ACTIONS, type StepAction } from '../domain/collection.ts'
-import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, ownMember } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { anyJson, headerMap, jsonObject, nonEmpty, type Report, strict, text, wholeNumber, withRule } from './parts.ts'
 import { problemValue } from './problems.ts'
@@ -192,7 +192,7 @@ const RESERVED_NAMES = ['request', 'account', 'person', 'error', 'existing', 'pa
 
 export const steps = withRule(z.array(step).min(1), (list, report) => {
   for (const [index, each] of list.entries()) {
-    const as = isJsonObject(each) ? own(each, 'as') : undefined
+    const as = isJsonObject(each) ? ownMember(each, 'as') : undefined
     if (typeof as !== 'string' || !RESERVED_NAMES.includes(as)) continue
     report([index, 'as'], { found: `${problemValue(as)}, which is a variable already`, allowed: 'another name' })
   }

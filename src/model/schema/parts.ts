@@ -10,7 +10,7 @@ import {
   isClockTime,
   isStorableInstant,
 } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own, withDoubles } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember, withDoubles } from '../domain/json.ts'
 import { isOwnHeader, quote } from '../domain/text.ts'
 import { isLinearPattern, LINEAR_PATTERN } from '../domain/text-pattern.ts'
 import { isMatcher, type TextMatch } from '../domain/value-match.ts'
@@ -58,8 +58,8 @@ export function withRule<Schema extends z.ZodType<object>>(
 export function unique<Item extends z.ZodType>(item: Item, ...keys: string[]): z.ZodArray<Item> {
   return withRule(z.array(item), (items, report) => {
     for (const key of keys) {
-      const names = items.map((each: unknown) => (isJsonObject(each) ? own(each, key) : undefined))
-      for (const { name, index, before } of repeated(names)) {
+      const names = items.map((each: unknown) => (isJsonObject(each) ? ownMember(each, key) : undefined))
+      for (const { name, index, before } of repeatedNames(names)) {
         const allowed = `${key === 'id' ? 'an' : 'a'} ${key} that differs from item ${before}`
         report([index, key], { found: `${quote(name)} for the second time`, allowed })
       }
@@ -68,7 +68,7 @@ export function unique<Item extends z.ZodType>(item: Item, ...keys: string[]): z
 }
 
 /** The names that an earlier item of a list has; what is no text is no name. `before` is the first that has it. */
-export function repeated(names: readonly unknown[]): { name: string; index: number; before: number }[] {
+export function repeatedNames(names: readonly unknown[]): { name: string; index: number; before: number }[] {
   const first = new Map<string, number>()
   return names.flatMap((name, index) => {
     if (typeof name !== 'string') return []
@@ -83,16 +83,16 @@ export function repeated(names: readonly unknown[]): { name: string; index: numb
 export const schemaReference = z.string().optional().describe('Where the JSON Schema of this file is, for editors.')
 
 /** A value that a test accepts; `allowed` says which values that are. A refused one does not keep rules from running. */
-export function accepted<T>(test: (value: unknown) => boolean, allowed: string): z.ZodCustom<T, T> {
+export function acceptedBy<T>(test: (value: unknown) => boolean, allowed: string): z.ZodCustom<T, T> {
   return z.custom<T>(test, { error: allowed, abort: false })
 }
 
-export const anyJson = accepted<JsonValue>((value) => value !== undefined, 'any value').meta({
+export const anyJson = acceptedBy<JsonValue>((value) => value !== undefined, 'any value').meta({
   title: 'any JSON',
   type: ['string', 'number', 'boolean', 'null', 'array', 'object'],
 })
 
-export const jsonObject = accepted<JsonObject>(isJsonObject, 'an object').meta({ type: 'object' })
+export const jsonObject = acceptedBy<JsonObject>(isJsonObject, 'an object').meta({ type: 'object' })
 const PATTERN = `a regular expression with ${LINEAR_PATTERN}`
 
 /** Checks the patterns of matchers below an object. */
@@ -106,7 +106,7 @@ function checkPatterns(value: unknown, report: Report, path: Path = []): void {
 
 export const jsonMatch = withRule(jsonObject, (body, report) => checkPatterns(body, report))
 
-const textMatcher = accepted<Exclude<TextMatch, string>>(
+const textMatcher = acceptedBy<Exclude<TextMatch, string>>(
   (value) => isMatcher(value) && Object.values(value).every((each) => typeof each === 'string'),
   'a text, { equals: TEXT } or { matches: PATTERN }',
 )
@@ -133,7 +133,7 @@ export function textMatch<Text extends z.ZodType<string>>(plain: Text) {
 export const jsonSchema = jsonObject.transform((schema) => withDoubles(schema) as JsonObject).meta({ type: 'object' })
 
 /** Texts by name, as headers and query parameters are; numbers and booleans count as texts. */
-export const textMap = accepted<Record<string, string | number | boolean>>(
+export const textMap = acceptedBy<Record<string, string | number | boolean>>(
   (value) => isTextMap(value),
   'an object whose values are texts',
 )
@@ -143,7 +143,7 @@ export const textMap = accepted<Record<string, string | number | boolean>>(
   .meta({ title: 'texts by name', type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } })
 
 export const textMatches = withRule(
-  accepted<Record<string, string | number | boolean | Exclude<TextMatch, string>>>(
+  acceptedBy<Record<string, string | number | boolean | Exclude<TextMatch, string>>>(
     (value) => isTextMap(value, isMatcher),
     'an object whose values are texts, { equals: TEXT } or { matches: PATTERN }',
   ),
@@ -176,7 +176,7 @@ export const headerMap = withRule(textMap, (headers, report) => {
 export function readBy<T>(parse: (value: string | number) => T | undefined, allowed: string) {
   const isGiven = (value: unknown): boolean =>
     (typeof value === 'string' || typeof value === 'number') && parse(value) !== undefined
-  return accepted<string | number>(isGiven, allowed).transform((value) => parse(value) as T)
+  return acceptedBy<string | number>(isGiven, allowed).transform((value) => parse(value) as T)
 }
 
 /** A duration; milliseconds once read. */
@@ -253,7 +253,7 @@ export function isInstantText(value: unknown): value is string {
   return typeof value === 'string' && DATE_TIME.test(value) && isStorableInstant(Date.parse(value))
 }
 
-export const instantText = accepted<string>(isInstantText, 'an RFC 3339 date and time such as 2026-01-31T12:00:00Z')
+export const instantText = acceptedBy<string>(isInstantText, 'an RFC 3339 date and time such as 2026-01-31T12:00:00Z')
   .transform((value) => new Date(value).toISOString())
   .meta({ title: 'date and time', type: 'string', format: 'date-time' })
 

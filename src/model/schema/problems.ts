@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isJsonObject, jsonText, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, jsonText, type JsonValue, ownMember } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
 import { isSecretAt } from '../domain/secret.ts'
 import { didYouMean } from '../domain/suggestion.ts'
@@ -79,7 +79,7 @@ export function valuesAt(
   if (value === undefined) return []
   if (head === undefined) return [{ path: base, value }]
   if (head === '*') return Array.isArray(value) ? value.flatMap((item, at) => valuesAt(item, rest, [...base, at])) : []
-  return isJsonObject(value) ? valuesAt(own(value, head), rest, [...base, head]) : []
+  return isJsonObject(value) ? valuesAt(ownMember(value, head), rest, [...base, head]) : []
 }
 
 type Issue = z.core.$ZodIssue
@@ -110,7 +110,7 @@ function issueProblems(issue: Issue, document: unknown, base: Path, show: typeof
   }
   if (issue.code === 'invalid_key') {
     const mistake = `the name ${quote(String(path.at(-1)))}`
-    return [{ path, found: mistake, allowed: issue.issues.map(allowed).join(', '), atKey: true }]
+    return [{ path, found: mistake, allowed: issue.issues.map(allowedText).join(', '), atKey: true }]
   }
   if (issue.code === 'custom' && issue.params) {
     const { found, atKey } = issue.params as Partial<Problem>
@@ -125,7 +125,7 @@ function issueProblems(issue: Issue, document: unknown, base: Path, show: typeof
   }
   const words = issue.code === 'invalid_value' ? issue.values.map(String) : []
   const hint = typeof value === 'string' && show === problemValue ? didYouMean(value, words) : ''
-  return [{ path, found: `${show(value, path)}${hint}`, allowed: allowed(issue) }]
+  return [{ path, found: `${show(value, path)}${hint}`, allowed: allowedText(issue) }]
 }
 
 /** The alternative that the value was meant to be: of those whose own type fits, the one with the fewest problems. */
@@ -138,7 +138,7 @@ function closest(alternatives: readonly (readonly Issue[])[]): readonly Issue[] 
   return fitting.toSorted((a, b) => count(a) - count(b))[0]
 }
 
-function allowed(issue: Issue): string {
+function allowedText(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
       // A schema's own message, or the library's.
@@ -151,7 +151,7 @@ function allowed(issue: Issue): string {
     case 'too_big':
       return `at most ${amount(issue.maximum, issue.origin)}`
     case 'invalid_union':
-      return [...new Set(issue.errors.flatMap((issues) => issues.map(allowed)))].join(', or ')
+      return [...new Set(issue.errors.flatMap((issues) => issues.map(allowedText)))].join(', or ')
     default:
       return issue.message
   }

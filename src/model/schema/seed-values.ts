@@ -14,12 +14,12 @@ import {
   WEBHOOK_URL_RULE,
 } from '../domain/webhook.ts'
 import { z } from 'zod'
-import { accepted, jsonObject, repeated, type Report, strict, textMap, unique, withRule } from './parts.ts'
+import { acceptedBy, jsonObject, repeatedNames, type Report, strict, textMap, unique, withRule } from './parts.ts'
 import { problemValue } from './problems.ts'
 
 /** Words of the document and those on the wire in their place (G48); which words there are is in `seed-checks.ts`. */
 export const vocabulary = withRule(
-  accepted<VocabularyWords>(isJsonObject, 'an object: words of the document, and those on the wire').meta({
+  acceptedBy<VocabularyWords>(isJsonObject, 'an object: words of the document, and those on the wire').meta({
     type: 'object',
     additionalProperties: { type: 'string', pattern: WIRE_WORD.source },
   }),
@@ -72,14 +72,14 @@ export const authPattern = withRule(jsonObject, ({ type = null }, report) => {
 })
 
 // The message of a refusal shows what was found, and most of a wrong secret is a secret.
-const webhookSecret = accepted<string>(
+const webhookSecret = acceptedBy<string>(
   (value) => typeof value === 'string' && isWebhookSecret(value),
   SECRET_RULE,
 ).meta({ type: 'string', pattern: '^whsec_' })
 
 /** Where events are sent (G68). */
 const webhookTarget = {
-  url: accepted<string>((value) => typeof value === 'string' && isHttpUrl(value), WEBHOOK_URL_RULE)
+  url: acceptedBy<string>((value) => typeof value === 'string' && isHttpUrl(value), WEBHOOK_URL_RULE)
     .meta({ type: 'string', format: 'uri' })
     .describe('Where events are sent: a server on loopback, or any with --allow-outbound.'),
   secret: webhookSecret.exactOptional().describe('What events are signed with: whsec_ and a key in base64.'),
@@ -90,7 +90,7 @@ const webhookTarget = {
     .exactOptional()
     .describe('In place of secret, for a rotation: each signs, the newest first.'),
   types: withRule(z.array(z.enum(EVENT_TYPES).meta({ title: 'type of event' })).min(1), (types, report) => {
-    for (const { name, index } of repeated(types))
+    for (const { name, index } of repeatedNames(types))
       report([index], { found: `${quote(name)} for the second time`, allowed: 'each type once' })
   })
     .optional()

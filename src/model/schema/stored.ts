@@ -70,7 +70,7 @@ export function storedShape<Shape extends object, Own extends object = object>(
 ): StoredShape<Shape, Own> {
   const fields = Object.entries(shape as Rows).filter(([name]) => name !== '$schema')
   return Object.fromEntries(
-    fields.map(([name, schema]) => [name, (rows as Rows)[name] ?? stored(schema)]),
+    fields.map(([name, schema]) => [name, (rows as Rows)[name] ?? storedForm(schema)]),
   ) as StoredShape<Shape, Own>
 }
 
@@ -83,7 +83,7 @@ export function storedObject<Shape extends z.core.$ZodShape, Own extends object 
 }
 
 /** The row of a value of a document. A value that need not be given may be absent, unless it has a default. */
-export function stored(declared: z.ZodType): z.ZodType {
+export function storedForm(declared: z.ZodType): z.ZodType {
   const row = rowOf(declared)
   const { description } = declared
   // What stands for an absent value has been filled in.
@@ -97,7 +97,7 @@ function rowOf(declared: z.ZodType): z.ZodType {
   const row = ROWS.get(declared._zod.def)
   if (row) return row
   const { def } = (declared as unknown as z.core.$ZodTypes)._zod
-  const inner = (schema: z.core.$ZodType): z.ZodType => stored(schema as z.ZodType)
+  const inner = (schema: z.core.$ZodType): z.ZodType => storedForm(schema as z.ZodType)
   switch (def.type) {
     case 'optional':
       return z.exactOptional(inner(def.innerType))

@@ -35,7 +35,7 @@ import {
   storedDuration,
   storedInstant,
   storedJsonObject,
-  stored,
+  storedForm,
   storedObject,
   storedShape,
   storedTextMap,
@@ -73,7 +73,7 @@ function seedOf(field: Field): z.ZodType | undefined {
 function rowOf<F extends Field>(field: F): RowOf<F> {
   const seed = seedOf(field) ?? text
   const ownRow = 'row' in field ? field.row : undefined
-  return (ownRow ?? stored(seed instanceof z.ZodOptional ? (seed.unwrap() as z.ZodType) : seed)) as RowOf<F>
+  return (ownRow ?? storedForm(seed instanceof z.ZodOptional ? (seed.unwrap() as z.ZodType) : seed)) as RowOf<F>
 }
 
 function rowShape<F extends Fields>(fields: F): { [Name in keyof F]: RowOf<F[Name]> } {

@@ -4,11 +4,11 @@ import { replaceFile } from './replace-file.ts'
 
 /** Writes a file in place of the one that is there; `what` is how messages name it. @throws StartError */
 export async function writeOver(file: string, content: string | Uint8Array, what = file): Promise<void> {
-  await reported(what, () => replaceFile(file, content))
+  await reportWrite(what, () => replaceFile(file, content))
 }
 
 /** Writes what messages call `what`. @throws StartError */
-export async function reported(what: string, write: () => Promise<void>): Promise<void> {
+export async function reportWrite(what: string, write: () => Promise<void>): Promise<void> {
   try {
     await write()
   } catch (error) {

@@ -6,12 +6,12 @@ const MAX_REQUESTS = 1000
 
 /** A barrier: requests that come one after the other meet, as they do under load. */
 export const holdUntil = defineFault({
-  parameters: ({ strict, wholeNumber, waitUpTo, accepted, withRule }) =>
+  parameters: ({ strict, wholeNumber, waitUpTo, acceptedBy, withRule }) =>
     withRule(
       strict({
         requests: wholeNumber(2, MAX_REQUESTS).describe('How many requests have to be there.'),
         within: waitUpTo(MAX_WITHIN).describe('The longest wait, in real time. Then those that are there go on.'),
-        release: accepted<BarrierTerms['release']>(
+        release: acceptedBy<BarrierTerms['release']>(
           (value) => value === 'arrival' || value === 'reverse',
           'arrival or reverse',
         )

@@ -8,7 +8,7 @@ import {
   TOKEN_ERRORS,
   toolFailure,
 } from '../../model/domain/errors.ts'
-import { isJsonObject, type JsonValue, own } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonValue, ownMember } from '../../model/domain/json.ts'
 import { isOwnHeader } from '../../model/domain/text.ts'
 import type { Report } from '../../model/schema/parts.ts'
 import { type AnsweredRequest, defineFault, type FaultRule } from './fault.ts'
@@ -43,7 +43,7 @@ export const respond = defineFault({
     ),
   description: 'Another answer in place of the usual one; the operation does not run.',
   sentence: ({ status, error_code, body }) => {
-    const detail = error_code ?? (isJsonObject(body) ? own(body, 'error') : undefined)
+    const detail = error_code ?? (isJsonObject(body) ? ownMember(body, 'error') : undefined)
     const words = [status, typeof detail === 'string' && `(${detail})`].filter(Boolean).join(' ')
     return `answers ${words || 'something else'} instead of the plain answer`
   },
@@ -93,7 +93,7 @@ function checkConsent({ status, error_code, headers, body }: RespondParameters, 
       atKey: true,
     })
   }
-  const error = isJsonObject(body) ? own(body, 'error') : undefined
+  const error = isJsonObject(body) ? ownMember(body, 'error') : undefined
   if (typeof error === 'string' && error !== '') return
   report(['body', 'error'], { allowed: 'an OAuth error such as access_denied' })
 }

@@ -2,16 +2,16 @@ import type { Account, AccountStatus } from '../../model/domain/account.ts'
 import { TRAITS } from '../../model/domain/authorization-type.ts'
 import type { Connection } from '../../model/domain/connection.ts'
 import { ServiceError } from '../../model/domain/errors.ts'
-import { type JsonObject, jsonText, present } from '../../model/domain/json.ts'
+import { type JsonObject, jsonText, withoutUndefined } from '../../model/domain/json.ts'
 import { maskJson } from '../../model/domain/masking.ts'
-import { listed } from '../../model/domain/suggestion.ts'
+import { listAllowed } from '../../model/domain/suggestion.ts'
 import { quote } from '../../model/domain/text.ts'
 import { errorReply } from '../http/wire-response.ts'
 import { ACCOUNT_EVENTS, allowedEvents, applyAccountEvent } from '../../state/account-events.ts'
 import { withoutCredentials } from '../../service/operations/accounts.ts'
 import { applyConnectionEvent, CONNECTION_EVENTS, findConnection } from '../../service/operations/connections.ts'
 import { removeConnection } from '../../service/operations/providers.ts'
-import { changed, type ControlHandlers } from './call.ts'
+import { changeReply, type ControlHandlers } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 import { runOperation } from './operation.ts'
 import { connectionOf, type Environment, providerNamed } from '../../state/environment.ts'
@@ -75,12 +75,12 @@ export const accountHandlers = {
 
   account_event: (call) => {
     const { environment, path, trace } = call
-    const event = known(path.event, ACCOUNT_EVENTS)
+    const event = knownEvent(path.event, ACCOUNT_EVENTS)
     const account = accountWith(environment, path.id)
     trace.account ??= account
     const next = applyAccountEvent(environment, account, event, trace)
     const body = { account: shownAccount(next) }
-    return changed(`${event} was applied to account ${account.id}`, { body })
+    return changeReply(`${event} was applied to account ${account.id}`, { body })
   },
 
   create_connection: ({ environment, body }) => {
@@ -89,17 +89,17 @@ export const accountHandlers = {
       throw new ControlError('CONNECTION_EXISTS', `there is a connection ${quote(key_id)} already`)
     const connectorNames = [...environment.connectors.keys()]
     const connection = environment.model.transact(() => {
-      const row = putConnection(environment, present(body))
+      const row = putConnection(environment, withoutUndefined(body))
       if (environment.connector(key_id)?.connector !== key_id) return row
       const problem = {
         found: quote(provider_key),
-        allowed: `a connector that there is (${listed(provider_key, connectorNames)})`,
+        allowed: `a connector that there is (${listAllowed(provider_key, connectorNames)})`,
       }
       throw invalidInput('INVALID_BODY', [{ path: ['provider_key'], ...problem }])
     })
     return {
       status: 201,
-      ...changed(`the connection ${key_id} of ${provider_key} was created`, { body: { connection } }),
+      ...changeReply(`the connection ${key_id} of ${provider_key} was created`, { body: { connection } }),
     }
   },
 
@@ -112,15 +112,15 @@ export const accountHandlers = {
       throw new ControlError('CONNECTION_NOT_REMOVABLE', message)
     }
     environment.model.transact(() => removeConnection(environment, connection, trace), trace)
-    return changed(`the connection ${key_id} was deleted`)
+    return changeReply(`the connection ${key_id} was deleted`)
   },
 
   connection_event: (call) => {
     const { environment, path } = call
-    const event = known(path.event, CONNECTION_EVENTS)
+    const event = knownEvent(path.event, CONNECTION_EVENTS)
     const connection = connectionWith(environment, path.id)
     const moved = applyConnectionEvent(environment, connection, event)
-    return changed(`${event} was applied to connection ${moved.id} (${moved.key_id})`, {
+    return changeReply(`${event} was applied to connection ${moved.id} (${moved.key_id})`, {
       body: { connection: moved },
     })
   },
@@ -158,7 +158,7 @@ export function accountWith({ model }: Environment, name: string): Account {
 
 const MAX_SHOWN = 20
 
-function known<Event extends string>(name: string, allowed: readonly Event[]): Event {
+function knownEvent<Event extends string>(name: string, allowed: readonly Event[]): Event {
   const event = allowed.find((each) => each === name)
   if (event !== undefined) return event
   const message = `there is no event ${quote(name, 60)}; there are ${allowed.join(', ')}`

@@ -85,7 +85,7 @@ export type ControlHandler<Op extends ControlOperation> = (call: CallOf<Op>) => 
 export type ControlHandlers = { readonly [Op in ControlOperation]: ControlHandler<Op> }
 
 /** The reply to a change of an environment. The request journal of the environment records the change in one sentence. */
-export function changed(
+export function changeReply(
   sentence: string,
   { body = {}, kind = 'control' }: { body?: object; kind?: 'clock' | 'control' } = {},
 ): ControlReply {

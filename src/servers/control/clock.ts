@@ -3,7 +3,7 @@ import { CLOCK_YEARS, type Instant, instant, isClockTime, milliseconds } from '.
 import { applyDueEvents } from '../../state/account-events.ts'
 import { accountDue } from '../../state/model/deadlines.ts'
 import { type Environment, now } from '../../state/environment.ts'
-import { changed, type ControlHandlers } from './call.ts'
+import { changeReply, type ControlHandlers } from './call.ts'
 import { invalidInput } from './errors.ts'
 
 export const clockHandlers = {
@@ -41,7 +41,7 @@ export const clockHandlers = {
       to === from
         ? `the clock is ${state} at ${body.now}`
         : `the clock went from ${before} to ${body.now} and is ${state}`
-    return changed(sentence, { body, kind: 'clock' })
+    return changeReply(sentence, { body, kind: 'clock' })
   },
 } satisfies Partial<ControlHandlers>
 

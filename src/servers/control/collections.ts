@@ -5,7 +5,7 @@ import { quote, thereAre } from '../../model/domain/text.ts'
 import { baseUrlOf } from '../../model/domain/request-headers.ts'
 import { replaceItems } from '../../state/collections.ts'
 import { accountsOf, type Environment } from '../../state/environment.ts'
-import { changed, type EnvironmentCall, type ControlHandlers } from './call.ts'
+import { changeReply, type EnvironmentCall, type ControlHandlers } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
 export const collectionHandlers = {
@@ -31,8 +31,8 @@ export const collectionHandlers = {
     const { services, environment } = call
     const { thirdParties } = services
     // While templates load, the connector may change and the account may go.
-    for (let loading = prepared(call); loading; loading = prepared(call)) await loading
-    const { connector, place } = named(call)
+    for (let loading = prepareConnector(call); loading; loading = prepareConnector(call)) await loading
+    const { connector, place } = namedCollection(call)
     thirdParties.fillCollection(environment, connector, place)
     const items = environment.model.collections.at(place).all()
     return { body: { items: items.map(({ item }) => item) } }
@@ -41,7 +41,7 @@ export const collectionHandlers = {
   put_collection: async (call) => {
     const { environment, body } = call
     const { keyProblems } = await loadSeedChecks()
-    const { collection, place } = named(call)
+    const { collection, place } = namedCollection(call)
     const problems = keyProblems(collection, body.items, ['items'])
     if (problems.length > 0) throw invalidInput('INVALID_BODY', problems)
     environment.model.transact(() => {
@@ -51,12 +51,12 @@ export const collectionHandlers = {
         body.items.map((item) => [itemKey(collection, item) ?? '', item]),
       )
     })
-    return changed(`the collection ${place.collection} of ${place.connector} was replaced`)
+    return changeReply(`the collection ${place.collection} of ${place.connector} was replaced`)
   },
 } satisfies Partial<ControlHandlers>
 
-function prepared(call: EnvironmentCall<'get_collection'>): Promise<void> | undefined {
-  return call.services.thirdParties.prepare(named(call).connector)
+function prepareConnector(call: EnvironmentCall<'get_collection'>): Promise<void> | undefined {
+  return call.services.thirdParties.prepare(namedCollection(call).connector)
 }
 
 /** What checks documents is loaded when one is sent. */
@@ -70,7 +70,7 @@ interface NamedCollection {
 
 type NamingCall = EnvironmentCall<'get_collection'> | EnvironmentCall<'put_collection'>
 
-function named(call: NamingCall): NamedCollection {
+function namedCollection(call: NamingCall): NamedCollection {
   const { environment, path, query } = call
   const owners = ownersOf(call)
   const connector = environment.connector(path.connector) ?? owners.find((each) => each.connector === path.connector)

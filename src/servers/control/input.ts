@@ -112,7 +112,7 @@ export function readQuery({ operation, environment }: ControlRoute, parameters: 
     return parameters.getAll(name).length === 1 ? [] : [{ path, found: 'given more than once', allowed: 'once' }]
   })
   if (problems.length > 0) throw invalidInput('INVALID_QUERY', problems)
-  return parsed(schema, Object.fromEntries(parameters), 'INVALID_QUERY')
+  return parseInput(schema, Object.fromEntries(parameters), 'INVALID_QUERY')
 }
 
 /**
@@ -135,7 +135,7 @@ export async function readDocumentBody(route: ControlRoute, document: SentDocume
   const empty = document === undefined || document.text === ''
   if (empty && route.body === 'required') throw invalidBody('missing', 'a JSON or YAML body')
   const schema = (BODIES as Schemas)[route.operation]
-  if (schema) return parsed(schema, empty ? {} : await valueOf(route, document), 'INVALID_BODY')
+  if (schema) return parseInput(schema, empty ? {} : await valueOf(route, document), 'INVALID_BODY')
   // Other documents have limits of their own.
   if (document && route.operation === 'call_mcp') checkExtent(route, document.text)
   return document
@@ -202,7 +202,7 @@ function formatOf({ headers }: IncomingMessage): SentDocument['format'] {
   throw new ControlError('UNSUPPORTED_CONTENT_TYPE', message)
 }
 
-function parsed(schema: z.ZodType, value: unknown, code: ControlErrorCode): unknown {
+function parseInput(schema: z.ZodType, value: unknown, code: ControlErrorCode): unknown {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw invalidInput(code, problemsOf(result.error.issues, value))

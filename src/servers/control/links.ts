@@ -1,7 +1,7 @@
 import type { Account } from '../../model/domain/account.ts'
 import { TRAITS } from '../../model/domain/authorization-type.ts'
 import { ServiceError } from '../../model/domain/errors.ts'
-import { present } from '../../model/domain/json.ts'
+import { withoutUndefined } from '../../model/domain/json.ts'
 import type { MagicLink } from '../../model/domain/generated/tables.ts'
 import { quote } from '../../model/domain/text.ts'
 import { baseUrlOf } from '../../model/domain/request-headers.ts'
@@ -11,7 +11,7 @@ import { applyDueEvents } from '../../state/account-events.ts'
 import { type Environment, ReadGuard } from '../../state/environment.ts'
 import { hasExpired } from '../../state/expiry.ts'
 import { runOperation } from './operation.ts'
-import { changed, type EnvironmentCall, type ControlHandlers, goneSignal } from './call.ts'
+import { changeReply, type EnvironmentCall, type ControlHandlers, goneSignal } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
 type ListCall = EnvironmentCall<'list_links'>
@@ -34,7 +34,7 @@ export const linkHandlers = {
   create_link: async (call) => {
     const { services, environment, body, request } = call
     const baseUrl = baseUrlOf(request, services.baseUrl)
-    const reply = await runOperation('create_magic_link', call, present(body)).catch((error: unknown) => {
+    const reply = await runOperation('create_magic_link', call, withoutUndefined(body)).catch((error: unknown) => {
       throw refusalOf(error)
     })
     const { link, expiry } = reply.body as { link: string; expiry: string }
@@ -42,7 +42,7 @@ export const linkHandlers = {
     const { connector, identifier } = body
     const created = { id, link, connector, identifier, expiry, ...signsIn(environment, accountOf(environment, id)) }
     const sentence = `a magic link for ${identifier} at ${connector} was created`
-    return { status: 201, ...changed(sentence, { body: created }) }
+    return { status: 201, ...changeReply(sentence, { body: created }) }
   },
 
   /** A link belongs to one environment; a call that names another one is refused. */
@@ -64,7 +64,7 @@ export const linkHandlers = {
     readGuard.assertValid()
     const signedIn = body.as ?? signsIn(environment, trace.account).signs_in_as
     const who = signedIn === null || body.decision === 'deny' ? '' : ` as ${signedIn}`
-    return changed(`a magic link was completed: ${body.decision}${who}`, {
+    return changeReply(`a magic link was completed: ${body.decision}${who}`, {
       body: { redirect_url },
     })
   },

@@ -5,7 +5,7 @@ export const reportHandlers = {
   /** Of all environments unless one is named: a client can break the contract in any of them. */
   get_contract: async ({ services, query }) => {
     const reports = await services.reports()
-    const environment = reported(reports, query.environment)
+    const environment = reportedRecords(reports, query.environment)
     if (query.format !== 'json') return reports.rendered(query.format, environment, query.allow_no_requests === 'true')
     const second_opinion = query.judge && (await reports.prismCheck(environment))
     return { body: { ...(await reports.contract(environment)), ...(second_opinion && { second_opinion }) } }
@@ -13,19 +13,19 @@ export const reportHandlers = {
 
   get_coverage: async ({ services, query }) => {
     const reports = await services.reports()
-    const environment = reported(reports, query.environment)
+    const environment = reportedRecords(reports, query.environment)
     if (query.format !== 'json') return reports.rendered(query.format, environment, true)
     return { body: await reports.coverage(environment) }
   },
 
   clear_contract: async ({ services, query }) => {
-    const environment = reported(await services.reports(), query.environment)
+    const environment = reportedRecords(await services.reports(), query.environment)
     return { body: {}, onceDurable: () => services.records.clear(environment) }
   },
 } satisfies Partial<ControlHandlers>
 
 /** Reports also know environments that were deleted. @throws ControlError ENVIRONMENT_NOT_FOUND */
-function reported(reports: Reports, name: string | undefined): string | undefined {
+function reportedRecords(reports: Reports, name: string | undefined): string | undefined {
   const names = reports.names()
   if (name !== undefined && !names.has(name)) throw environmentNotFound(name, [...names])
   return name

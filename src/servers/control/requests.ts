@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { AppServices } from './app-services.ts'
-import { isJsonObject, type JsonObject, jsonText, own } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, ownMember } from '../../model/domain/json.ts'
 import { maskJson } from '../../model/domain/masking.ts'
 import type { Provider } from '../../model/domain/provider.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../model/domain/settings.ts'
@@ -169,8 +169,9 @@ export const requestHandlers = {
 } satisfies Partial<ControlHandlers>
 
 function providerMadeBy({ operation, response: { body } }: EntryDocument): string[] {
-  const provider = operation === 'create_custom_provider' && isJsonObject(body) ? own(body, 'provider') : undefined
-  const identifier = isJsonObject(provider) ? own(provider, 'identifier') : undefined
+  const provider =
+    operation === 'create_custom_provider' && isJsonObject(body) ? ownMember(body, 'provider') : undefined
+  const identifier = isJsonObject(provider) ? ownMember(provider, 'identifier') : undefined
   return typeof identifier === 'string' ? [identifier] : []
 }
 

@@ -35,14 +35,14 @@ export function controlRoutes(services: AppServices): RequestHandler {
     response.setHeader('X-Content-Type-Options', 'nosniff')
     if (services.observeControl) observeCall(services, services.observeControl, request, response)
     const fail = (error: unknown): ControlError => failure(services, `${request.method} /_mock${request.path}`, error)
-    const reply = routed(services, request, response, entry)
+    const reply = routeRequest(services, request, response, entry)
     const send = (reply: ControlReply): void => sendReply(response, reply)
     if (PROBE_PATHS.includes(request.path)) send(await reply.catch(fail))
     else await endCall(services, entry, reply, fail, send)
   }
 }
 
-async function routed(
+async function routeRequest(
   services: AppServices,
   request: Request,
   response: Response,

@@ -1,6 +1,6 @@
 import type { components } from '../../model/contract/generated/control-types.ts'
 import { isJsonObject, jsonText, type JsonValue } from '../../model/domain/json.ts'
-import { maskAt, masked } from '../../model/domain/masking.ts'
+import { maskAt, maskSecret } from '../../model/domain/masking.ts'
 import { ownValue } from '../../model/domain/value-match.ts'
 import { inColumnOrder, type TableName, TABLE_NAMES } from '../../state/model/model.ts'
 import type { EnvironmentImage } from '../../state/model/state-image.ts'
@@ -27,7 +27,8 @@ export function diffStates(before: EnvironmentImage, after: EnvironmentImage): T
 type RowChanges = { [Part in 'added' | 'removed' | 'changed']: TableDiffs[Part][number][] }
 
 function diffTable(diff: RowChanges, table: TableName, before: readonly Row[], after: readonly Row[]): void {
-  const idOf = ({ id }: Row): string => (table === 'bearer_tokens' || table === 'authorization_codes' ? masked(id) : id)
+  const idOf = ({ id }: Row): string =>
+    table === 'bearer_tokens' || table === 'authorization_codes' ? maskSecret(id) : id
   // `credentials` has fields that are no secrets; `access` of a grant is one.
   const valueText: Show = (path, value) => {
     const place = path.filter((name) => name !== 'credentials')

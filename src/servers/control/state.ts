@@ -13,7 +13,7 @@ import { readState, replaceState } from '../../state/state-replacement.ts'
 import { imageText } from '../../state/model/state-text.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../../state/snapshots.ts'
 import { lazyImport } from '../../model/domain/once.ts'
-import { changed, checkDocumentName, checkedName, type ControlHandlers, type EnvironmentCall } from './call.ts'
+import { changeReply, checkDocumentName, checkedName, type ControlHandlers, type EnvironmentCall } from './call.ts'
 import { seedOf } from './environments.ts'
 import { ControlError, invalidInput } from './errors.ts'
 import { diffStates } from './state-diff.ts'
@@ -39,7 +39,7 @@ export const stateHandlers = {
     const state = await readState(body, { registry, environment }, (problem) => problems.push(problem))
     if (!state) throw invalidInput('INVALID_STATE', problems)
     replaceState(environment, state, () => restartCollections(call))
-    return changed('the state was replaced')
+    return changeReply('the state was replaced')
   },
 
   reset: async (call) => {
@@ -57,7 +57,7 @@ export const stateHandlers = {
     const source = { file: 'body', text: body.text }
     const seed = await parseSeed(source, services.documentChecks, environment.connectors)
     await services.environments.add(environment, seed, call.trace)
-    return changed('a seed was added')
+    return changeReply('a seed was added')
   },
 
   list_connectors: ({ environment, request, services }) => {
@@ -88,7 +88,7 @@ export const stateHandlers = {
     const connector = await parseConnector(body.text, 'body', services.documentChecks)
     checkDocumentName('connector', connector.connector, path.name)
     await services.environments.add(environment, { ...emptyBundle(), connectors: [connector] }, call.trace)
-    return changed(`the connector ${connector.connector} was put`)
+    return changeReply(`the connector ${connector.connector} was put`)
   },
 
   put_extension: async ({ services, body, path }) => {
@@ -130,7 +130,7 @@ export const stateHandlers = {
     const { environment, path } = call
     const snapshot = snapshotNamed(environment, path.name)
     restoreSnapshot(environment, snapshot, () => restartCollections(call))
-    return changed(`the snapshot ${snapshot.id} was restored`)
+    return changeReply(`the snapshot ${snapshot.id} was restored`)
   },
 
   delete_snapshot: ({ environment, path }) => {

@@ -4,7 +4,7 @@ import { quote, thereAre } from '../../model/domain/text.ts'
 import { EVENT_TYPES, WEBHOOK_NAME, WEBHOOK_NAME_RULE, type WebhookDelivery } from '../../model/domain/webhook.ts'
 import type { AppServices } from './app-services.ts'
 import { accountWith } from './accounts.ts'
-import { changed, type ControlHandlers, type ControlReply, type EnvironmentCall } from './call.ts'
+import { changeReply, type ControlHandlers, type ControlReply, type EnvironmentCall } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
 export const webhookHandlers = {
@@ -37,7 +37,7 @@ export const webhookHandlers = {
     const { types = [...EVENT_TYPES] } = body
     const { tables } = environment.model
     environment.model.transact(() => tables.webhooks.put({ id: path.name, ...body, types }))
-    return changed(`the webhook ${path.name} was put`)
+    return changeReply(`the webhook ${path.name} was put`)
   },
 
   /** What waits for it ends. */
@@ -54,7 +54,7 @@ export const webhookHandlers = {
       for (const { id, webhook } of [...webhook_deliveries.values()])
         if (webhook === path.name) webhook_deliveries.remove(id)
     })
-    return changed(`the webhook ${path.name} was deleted`)
+    return changeReply(`the webhook ${path.name} was deleted`)
   },
 
   send_event: (call) => {
@@ -106,7 +106,7 @@ type SendCall = EnvironmentCall<'send_event'> | EnvironmentCall<'resend_event'>
 function sentReply(call: SendCall, deliveries: readonly WebhookDelivery[]): ControlReply {
   const [event = '', type = ''] = deliveries.map(({ event_id, type }) => [event_id, type]).flat()
   const webhooks = deliveries.map(({ webhook }) => webhook)
-  return changed(`${type} (${event}) is sent to ${webhooks.join(', ')}`, { body: { event, type, webhooks } })
+  return changeReply(`${type} (${event}) is sent to ${webhooks.join(', ')}`, { body: { event, type, webhooks } })
 }
 
 function noWebhook(call: Pick<SendCall, 'services' | 'environment'>, what: string): ControlError {

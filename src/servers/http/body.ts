@@ -21,7 +21,7 @@ export function readWholeBody(request: IncomingMessage, limit: number): Promise<
     const decoder = DECODERS.get(encoding)?.()
     if (!decoder && encoding !== 'identity') {
       const rule = `must have one of the encodings ${ENCODINGS}`
-      reject(malformed(ruleAndFound(rule, quote(encoding, 60)), 'content_encoding'))
+      reject(malformedBody(ruleAndFound(rule, quote(encoding, 60)), 'content_encoding'))
       return
     }
     if (!decoder && Number(request.headers['content-length'] ?? 0) > limit) {
@@ -180,18 +180,18 @@ interface ParsedObject {
 export function parseJsonObject(text: string): ParsedObject {
   const { depth, keys } = extentOf(text)
   if (depth > MAX_DEPTH)
-    throw malformed(ruleAndFound(`must nest at most ${MAX_DEPTH} levels deep`, 'more levels'), 'max_depth')
+    throw malformedBody(ruleAndFound(`must nest at most ${MAX_DEPTH} levels deep`, 'more levels'), 'max_depth')
   const value = parse(text)
   if (isJsonObject(value)) return { value, repeated: repeatedIn(text, value, keys) }
   const mistake = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`
-  throw malformed(ruleAndFound('must be a JSON object', mistake), 'json_object')
+  throw malformedBody(ruleAndFound('must be a JSON object', mistake), 'json_object')
 }
 
 function parse(text: string): JsonValue {
   try {
     return parseJson(text)
   } catch (error) {
-    throw malformed(
+    throw malformedBody(
       ruleAndFound('must be valid JSON', 'other text'),
       'json',
       // Some messages quote the text, which may hold a secret.
@@ -207,18 +207,18 @@ export function decodeText(bytes: Buffer): string {
   try {
     return UTF_8.decode(bytes)
   } catch {
-    throw malformed(ruleAndFound('must be valid UTF-8', 'other bytes'), 'utf8')
+    throw malformedBody(ruleAndFound('must be valid UTF-8', 'other bytes'), 'utf8')
   }
 }
 
 /** `detail` may quote the body, so only the answer has it and not the reports. */
-function malformed(description: string, constraint: string, detail = ''): ServiceError {
+function malformedBody(description: string, constraint: string, detail = ''): ServiceError {
   const message = `the body ${description}${detail === '' ? '' : `: ${detail}`}`
   return new ServiceError('MALFORMED_BODY', message, { violations: [{ field: 'body', description, constraint }] })
 }
 
 function incomplete(error: Error): ServiceError {
-  return malformed(ruleAndFound('must be complete', 'a part of it'), 'content', error.message)
+  return malformedBody(ruleAndFound('must be complete', 'a part of it'), 'content', error.message)
 }
 
 function tooLarge(limit: number): ServiceError {

@@ -1,7 +1,7 @@
 import { PROXY_REQUEST } from '../../model/contract/shapes.ts'
 import type { Account } from '../../model/domain/account.ts'
 import { ServiceError } from '../../model/domain/errors.ts'
-import { fieldValues, isJsonObject, type JsonObject, own } from '../../model/domain/json.ts'
+import { fieldValues, isJsonObject, type JsonObject, ownMember } from '../../model/domain/json.ts'
 import { locate, type Locator } from '../../model/domain/locator.ts'
 import { connectionNamed } from '../../service/operations/connections.ts'
 import { locatorOf } from '../../service/operations/proxy.ts'
@@ -145,6 +145,6 @@ function accountOf(
 }
 
 function textAt(object: JsonObject, key: string): string | undefined {
-  const value = own(object, key)
+  const value = ownMember(object, key)
   return typeof value === 'string' && value !== '' ? value : undefined
 }

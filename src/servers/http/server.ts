@@ -310,13 +310,13 @@ export function servingOf(server: Server, protocol: 'http' | 'https', closeTimeo
     },
     close: async () => {
       for (const other of others) other.close()
-      await closed(server, open, closeTimeout)
+      await closeServer(server, open, closeTimeout)
     },
   }
 }
 
 /** Closes idle connections at once, and every other after its answer. */
-async function closed(server: Server, open: ReadonlySet<Socket>, closeTimeout: number): Promise<void> {
+async function closeServer(server: Server, open: ReadonlySet<Socket>, closeTimeout: number): Promise<void> {
   if (!server.listening) return
   server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
     response.shouldKeepAlive = false

@@ -1,8 +1,8 @@
 import {
   type Account,
   type Issued,
-  issued,
-  updated,
+  expiryOfIssue,
+  updatedAccount,
   withLive,
   withoutPending,
   withPending,
@@ -15,11 +15,11 @@ import {
   haveSameTokens,
   lacksDatabaseUser,
   mergeCredentials,
-  promoted,
+  promotedCredentials,
 } from '../../model/domain/credentials.ts'
 import { type Instant, instant } from '../../model/domain/instant.ts'
 import type { MagicLink } from '../../model/domain/generated/tables.ts'
-import { present } from '../../model/domain/json.ts'
+import { withoutUndefined } from '../../model/domain/json.ts'
 import type { ThirdParty, TokenResponse } from '../../model/domain/ports.ts'
 import { withParameters } from '../../model/domain/redirect-url.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
@@ -104,7 +104,7 @@ export async function finishConsent(flow: LinkFlow, linkId: string, response: UR
   refuseUnverifiable(flow.environment, open.link)
   const { redirectUri } = authorizationRequestOf(flow, open)
   return flow.thirdParty.redeem(open.connector, open.account, { code, redirectUri }, (response) =>
-    approve(flow, linkId, granted(response)),
+    approve(flow, linkId, consentedCredentials(response)),
   )
 }
 
@@ -130,7 +130,7 @@ export async function completeWithoutUser(flow: LinkFlow, linkId: string, databa
   }
   // Another subject or database user that was stored meanwhile needs a token of its own.
   const obtained = flow.thirdParty.obtain(connector, account, (response) =>
-    isUnchanged() ? approve(flow, linkId, granted(response)) : undefined,
+    isUnchanged() ? approve(flow, linkId, consentedCredentials(response)) : undefined,
   )
   return (await obtained) ?? completeWithoutUser(flow, linkId, databaseUser)
 }
@@ -139,7 +139,7 @@ async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as, s
   const { services, environment, trace } = flow
   if (decision === 'approve') refuseUnverifiable(environment, open.link)
   const person = as || defaultPerson(open.connector.people, open.account.identifier)
-  const response = { ...authorizationRequestOf(flow, open), ...present({ scopes }), decision, person }
+  const response = { ...authorizationRequestOf(flow, open), ...withoutUndefined({ scopes }), decision, person }
   const callback = await decideWithScenarios(services, { environment, connector: open.connector }, response, trace)
   return finishConsent(flow, open.link.id, new URL(callback, flow.baseUrl).searchParams)
 }
@@ -151,7 +151,7 @@ function storeGeneratedCredentials(flow: LinkFlow, { link, connector }: OpenLink
   }, flow.trace)
 }
 
-function granted(response: TokenResponse): Consented {
+function consentedCredentials(response: TokenResponse): Consented {
   if (response.granted) return { credentials: response.credentials, lifetime: response.lifetime_ms }
   const detail = shorten([response.error, response.description].filter(Boolean).join(': '), 200)
   throw new LinkProblem(response.status >= 500 ? 'unavailable' : 'refused', detail)
@@ -175,9 +175,9 @@ export function approve(flow: LinkFlow, linkId: string, consented: Consented): s
     endRequests(environment, account, 'superseded')
     const now = environment.clock.now()
     const at = instant(now)
-    const fresh = issued(account, consented.credentials, consented.lifetime, now)
+    const fresh = expiryOfIssue(account, consented.credentials, consented.lifetime, now)
     const changed =
-      link.user_verify_url === '' ? connected(trace, account, fresh, at) : awaiting(trace, account, fresh, at)
+      link.user_verify_url === '' ? connectedAccount(trace, account, fresh, at) : awaiting(trace, account, fresh, at)
     model.tables.accounts.put(changed)
     if (consented.entered) thirdParty.accept(connector, changed, consented.credentials)
     model.tables.magic_links.put({ ...link, completed_at: at })
@@ -201,11 +201,11 @@ export function deny(flow: LinkFlow, linkId: string): string {
 }
 
 /** The account with live credentials; credentials that waited for verification are dropped. */
-function connected(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
+function connectedAccount(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
   const { oauth_token } = fresh.credentials
-  const credentials = oauth_token ? fresh.credentials : promoted(account.credentials, fresh.credentials)
+  const credentials = oauth_token ? fresh.credentials : promotedCredentials(account.credentials, fresh.credentials)
   const live = withLive(withoutPending(account), { ...fresh, credentials })
-  return trace.moved(updated(account, live, at), 'consent_approved', at)
+  return trace.moved(updatedAccount(account, live, at), 'consent_approved', at)
 }
 
 /** The account with credentials that wait for verification; the status stays where the table has no move (`ACTIVE`). */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server'
 import { invalidField, ServiceError } from '../../model/domain/errors.ts'
-import { isJsonObject, type JsonValue, objectAt, own } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonValue, objectAt, ownMember } from '../../model/domain/json.ts'
 import { MCP_SESSION_HEADER } from '../../model/domain/request-headers.ts'
 import { quote } from '../../model/domain/text.ts'
 import type { Environment } from '../../state/environment.ts'
@@ -31,8 +31,8 @@ export function inSession(
   body: JsonValue | undefined,
 ): Caller {
   if (isJsonObject(body)) {
-    const isModern = own(objectAt(objectAt(body, 'params'), '_meta'), PROTOCOL_VERSION_META_KEY) !== undefined
-    if (isModern || own(body, 'method') === 'initialize') return caller
+    const isModern = ownMember(objectAt(objectAt(body, 'params'), '_meta'), PROTOCOL_VERSION_META_KEY) !== undefined
+    if (isModern || ownMember(body, 'method') === 'initialize') return caller
   }
   return {
     ...caller,

@@ -12,7 +12,7 @@ import {
 import { routeOf } from '../../model/contract/route.ts'
 import type { Tool } from '../../model/domain/connector.ts'
 import { ServiceError } from '../../model/domain/errors.ts'
-import { isJsonObject, type JsonObject, jsonText, own, parseJson } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, ownMember, parseJson } from '../../model/domain/json.ts'
 import { maskText } from '../../model/domain/masking.ts'
 import { targetOf } from '../../model/domain/request-headers.ts'
 import { quote } from '../../model/domain/text.ts'
@@ -294,7 +294,7 @@ function endedToken({ caller }: McpExchange): Error | undefined {
 function toolResult(response: EncodedResponse, data: string): CallToolResult {
   const text = response.body.toString()
   const body: unknown = response.headers['Content-Type'] === 'application/json' ? parseJson(text) : undefined
-  const structuredContent = isJsonObject(body) ? own(body, data) : undefined
+  const structuredContent = isJsonObject(body) ? ownMember(body, data) : undefined
   if (!isJsonObject(structuredContent)) return { content: [{ type: 'text', text }] }
   return { content: [{ type: 'text', text: jsonText(structuredContent) }], structuredContent }
 }

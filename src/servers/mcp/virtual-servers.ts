@@ -25,7 +25,7 @@ import type { EntryFacts } from '../../journal/request-journal/request-entries.t
 import { type Environment, ReadGuard } from '../../state/environment.ts'
 import { isOfAccounts } from '../../service/operations/connections.ts'
 import { didYouMean, nearest } from '../../model/domain/suggestion.ts'
-import { actBefore, deliveryOf, encoded, injectedResponse } from '../../scenarios/delivery.ts'
+import { actBefore, deliveryOf, encodeInjected, injectedResponse } from '../../scenarios/delivery.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { ListenStreams } from './listen-streams.ts'
 import { McpExchange, type McpRequest } from './mcp-exchange.ts'
@@ -150,7 +150,7 @@ export class VirtualServers {
     const injected = injectedResponse(fired.faults, { at: 'service', ...ids })
     if (!injected) return false
     const body = injected.error ? errorBody(injected.error, requestId) : injected.body
-    const wireResponse = this.#withMetadata(request, encoded({ ...injected, body }))
+    const wireResponse = this.#withMetadata(request, encodeInjected({ ...injected, body }))
     await this.#end(request, { read, ...wireResponse }, () => exchange.send(wireResponse))
     return true
   }

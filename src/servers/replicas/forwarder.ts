@@ -81,7 +81,7 @@ export class Forwarder {
   }
 
   /** The header that another replica believes. */
-  #trusted({ isAdmitted, isEncrypted }: Arrival): readonly [string, string] {
+  #trustedHeader({ isAdmitted, isEncrypted }: Arrival): readonly [string, string] {
     const words = [this.#secret, isAdmitted && 'admitted', isEncrypted && 'encrypted']
     return [FORWARDED, words.filter(Boolean).join(' ')]
   }
@@ -100,7 +100,7 @@ export class Forwarder {
       origin: target.url,
       method,
       path: request.url ?? '/',
-      headers: [...forwardedHeaders(request), this.#trusted(arrival)].flat(),
+      headers: [...forwardedHeaders(request), this.#trustedHeader(arrival)].flat(),
       body: contentOf(body),
     }
     const end = await this.#exchange(target, response, (handler) => {

@@ -477,7 +477,7 @@ export class Replica {
   }
 
   /** Where a request is answered now; undefined while no replica is known to be active. */
-  #known(): ActiveReplica | 'self' | undefined {
+  #activeReplica(): ActiveReplica | 'self' | undefined {
     if (this.#activeLease) return 'self'
     const { epoch = 0, id, url, expires_at: end } = this.#leader ?? {}
     const { self } = this.#options
@@ -488,7 +488,7 @@ export class Replica {
 
   /** Waits until a replica is active. @throws ServiceError when that takes too long, or too many wait already */
   async #target(isGone: () => boolean): Promise<ActiveReplica | 'self'> {
-    const active = this.#known()
+    const active = this.#activeReplica()
     if (active) return active
     if (this.#waiting >= MAX_WAITING) throw unavailable('no replica is active, and too many requests wait for one')
     const until = monotonicTime() + this.#options.leaseMs + WAIT_MS
@@ -496,7 +496,7 @@ export class Replica {
     this.#events.emit('wanted')
     try {
       for (;;) {
-        const target = this.#known()
+        const target = this.#activeReplica()
         if (target !== undefined || isGone()) return target ?? 'self'
         if (this.#databaseFailure !== undefined)
           throw unavailable(`no replica is active, and the database does not answer: ${this.#databaseFailure}`)
@@ -530,7 +530,7 @@ export class Replica {
   }
 
   async #isReady(): Promise<boolean> {
-    const target = this.#known()
+    const target = this.#activeReplica()
     if (target === undefined || this.#databaseFailure !== undefined || this.#isLeaving) return false
     return target === 'self' || this.#forwarder.isActive(target)
   }

@@ -27,7 +27,7 @@ export async function exportState(url: string, schema: string, out: string): Pro
       list: () => Promise.resolve([...files.keys()]),
     }
     const { content, size } = await writeNewState(nodeFileSystem, resolve(out), () => contentAt(copy, place))
-    return written(content, size)
+    return sizeText(content, size)
   })
 }
 
@@ -52,7 +52,7 @@ export async function importState(file: string, url: string, schema: string): Pr
       }
       const content = await contentAt(nodeFileSystem, await nodeFileSystem.realPath(file))
       const size = await new StateFile(fileSystem, `${database.place}/${STATE_NAME}`).write(newState(content))
-      return written(content, size)
+      return sizeText(content, size)
     } finally {
       await lease.release()
     }
@@ -73,6 +73,6 @@ async function contentAt(fileSystem: FileSystem, place: string): Promise<StateCo
   return readRegistry(await readStored(fileSystem, place)).image(true)
 }
 
-function written({ environments }: StateContent, size: number): string {
+function sizeText({ environments }: StateContent, size: number): string {
   return `${plural(Object.keys(environments).length, 'environment')}, ${size} bytes`
 }

@@ -12,7 +12,7 @@ import {
 import { Code, ConnectError } from '@connectrpc/connect'
 import { pathPattern } from '../../model/contract/route.ts'
 import { invalidField } from '../../model/domain/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own, withDoubles } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember, withDoubles } from '../../model/domain/json.ts'
 import { fieldOf } from './descriptors.ts'
 import type { Binding, RpcMethod, ServedRoute, TemplatePart } from './http-rule.ts'
 
@@ -104,7 +104,7 @@ function segmentsOf({ field, segments }: Extract<TemplatePart, { field: unknown 
 
 /** Takes the value at a path of fields out of an object. */
 function taken(object: JsonObject, [name = '', ...inner]: readonly string[]): JsonValue | undefined {
-  const value = own(object, name)
+  const value = ownMember(object, name)
   if (inner.length > 0) return isJsonObject(value) ? taken(value, inner) : undefined
   if (Object.hasOwn(object, name)) Reflect.deleteProperty(object, name)
   return value

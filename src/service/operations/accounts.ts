@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Account, issued, scopeOf, updated, withLive } from '../../model/domain/account.ts'
+import { type Account, expiryOfIssue, scopeOf, updatedAccount, withLive } from '../../model/domain/account.ts'
 import { CREDENTIAL_KINDS, isAuthorizationType, TRAITS } from '../../model/domain/authorization-type.ts'
 import { bareConnector } from '../../model/domain/connector-defaults.ts'
 import { type Connector, providerOf } from '../../model/domain/connector.ts'
@@ -44,7 +44,7 @@ export function createConnectedAccount(call: Call<'create_connected_account'>): 
   const connector = knownConnector(environment, body.connector)
   const type = connector.authorization_type
   checkAuthorizationType(body.connected_account?.authorization_type, connector, trace)
-  const patch = effective(filled(body.connected_account?.authorization_details, trace), connector, trace)
+  const patch = effective(filledCredentials(body.connected_account?.authorization_details, trace), connector, trace)
   checkFit(patch, type)
   const account = newAccount(environment, connector, { ...body, ...scopeOf(body) })
   account.credentials = mergeCredentials({}, patch, type, body.identifier)
@@ -84,7 +84,7 @@ function insertAccount(
   if (type !== account.authorization_type)
     throw invalidField('connector', `must be sent again: its authorization type changed to ${type}`, 'known_connector')
   if (live.granted) {
-    Object.assign(account, issued(account, live.credentials, live.lifetime_ms, now))
+    Object.assign(account, expiryOfIssue(account, live.credentials, live.lifetime_ms, now))
   }
   const isReady = live.granted || TRAITS[account.authorization_type].source === 'none'
   const event = isReady ? 'created_with_credentials' : 'created_without_credentials'
@@ -119,7 +119,7 @@ function checkAuthorizationType(type: string | undefined, connector: Connector, 
 }
 
 /** Credentials as a request brings them: a sub-object without any field in it counts as absent (G23). */
-function filled(details: CredentialsPatch = {}, trace: RequestTrace): CredentialsPatch {
+function filledCredentials(details: CredentialsPatch = {}, trace: RequestTrace): CredentialsPatch {
   const empty = CREDENTIAL_KINDS.filter((kind) => isEmptyKind(details, kind))
   if (empty.length === 0) return details
   for (const kind of empty)
@@ -140,14 +140,14 @@ function effective(patch: CredentialsPatch, connector: Connector, trace: Request
 /** PUT /connected_accounts (4.2): merges `api_config` and credentials; live ones make the account `ACTIVE` (G27). */
 export function updateConnectedAccount(call: Call<'update_connected_account'>): Reply | Promise<Reply> {
   const { environment, thirdParty, body, trace } = call
-  const credentialsPatch = filled(body.connected_account.authorization_details, trace)
+  const credentialsPatch = filledCredentials(body.connected_account.authorization_details, trace)
   checkSingle(credentialsPatch)
   const located = locateAccount(call, body)
   const connector = connectorOf(environment, located)
   checkAuthorizationType(body.connected_account.authorization_type, connector, trace)
   const patch = effective(credentialsPatch, connector, trace)
   checkFit(patch, connector.authorization_type)
-  const credentials = merged(located, patch)
+  const credentials = mergedCredentials(located, patch)
   if (patch.trusted_idp) checkDatabaseUser(credentials, connector)
   const isNew = located.status !== 'ACTIVE' || !isDeepStrictEqual(credentials, located.credentials)
   if (!isNew || !(patch.workspace_dwd ?? patch.trusted_idp)) {
@@ -177,7 +177,7 @@ function storeUpdate(
   const connector = connectorOf(environment, current)
   checkFit(patch, connector.authorization_type)
   const api_config = mergeKeys(current.api_config, body.connected_account.api_config ?? {})
-  const credentials = obtained?.credentials ?? merged(current, patch)
+  const credentials = obtained?.credentials ?? mergedCredentials(current, patch)
   const now = environment.clock.now()
   const at = instant(now)
   let next: Account = { ...current, api_config, credentials }
@@ -185,15 +185,15 @@ function storeUpdate(
     const lifetime = obtained ? obtained.lifetime_ms : connector.oauth.access_token_lifetime
     // A refresh token that is sent alone does not change how long the stored access token lasts.
     const isKept = !obtained && credentials.oauth_token?.access_token && !patch.oauth_token?.access_token
-    if (!isKept) next = withLive(next, issued(current, credentials, lifetime, now))
+    if (!isKept) next = withLive(next, expiryOfIssue(current, credentials, lifetime, now))
     if (areLive(credentials, current.authorization_type)) next = trace.moved(next, 'credentials_updated', at)
   } else if (response && current.status === 'ACTIVE') {
     // The stored token is of the former subject or database user: the next use asks for another one.
-    next = withLive(next, issued(current, credentials, 0, now))
+    next = withLive(next, expiryOfIssue(current, credentials, 0, now))
   } else if (patch.static_auth && !areLive(credentials, current.authorization_type)) {
     next = trace.moved(next, 'credentials_removed', at)
   }
-  next = updated(current, next, at)
+  next = updatedAccount(current, next, at)
   model.tables.accounts.put(next)
   trace.changed(id, 'update')
   const [token = '', former = ''] = [next, current].map((row) => row.credentials.oauth_token?.refresh_token)
@@ -203,7 +203,7 @@ function storeUpdate(
   return { status: 200, body: { connected_account: withCredentials(next) } }
 }
 
-function merged(account: Account, patch: CredentialsPatch): Credentials {
+function mergedCredentials(account: Account, patch: CredentialsPatch): Credentials {
   return mergeCredentials(account.credentials, patch, account.authorization_type, account.identifier)
 }
 

@@ -4,7 +4,7 @@ import type { Connection } from '../../model/domain/connection.ts'
 import type { Connector } from '../../model/domain/connector.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../../model/domain/errors.ts'
 import { maskText } from '../../model/domain/masking.ts'
-import { listed } from '../../model/domain/suggestion.ts'
+import { listAllowed } from '../../model/domain/suggestion.ts'
 import { quote } from '../../model/domain/text.ts'
 import { IllegalMoveError } from '../../state/account-events.ts'
 import { connectionOf, type Environment } from '../../state/environment.ts'
@@ -58,7 +58,7 @@ export function knownConnector(environment: Environment, name: string, field = '
   const connector = environment.connector(name)
   if (connector) return connector
   const connectorNames = [...environment.connectors.keys()]
-  const description = ruleAndFound(`must be one of ${listed(name, connectorNames)}`, quote(maskText(name)))
+  const description = ruleAndFound(`must be one of ${listAllowed(name, connectorNames)}`, quote(maskText(name)))
   throw invalidField(field, description, 'known_connector', 'INVALID_CONNECTOR')
 }
 

@@ -9,7 +9,7 @@ import type { Environment } from '../../state/environment.ts'
 import { accountFilter } from './accounts.ts'
 import { isEnabled, isOfAccounts, withServerUrl } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
-import { pageOfList, type Positioned, positioned } from './paging.ts'
+import { pageOfList, type Positioned, positionedRows } from './paging.ts'
 
 /** GET /tools: the tools of every connector, or of the connectors whose accounts match the filter. */
 export function listTools({ environment, query }: Call<'list_tools'>): Reply {
@@ -63,7 +63,7 @@ function usableAccounts(environment: Environment, identifier: string): Account[]
 /** GET /providers: custom ones and those of the connectors, in creation order. */
 export function listProviders({ environment, query }: Call<'list_providers'>): Reply {
   const { 'filter.provider_type': type, 'filter.identifier': identifier } = query
-  const providers = positioned(environment.model.tables.providers).filter(
+  const providers = positionedRows(environment.model.tables.providers).filter(
     ({ item }) => (!type || item.is_custom === (type === 'CUSTOM')) && (!identifier || item.identifier === identifier),
   )
   const { items, ...rest } = pageOfList(environment, 'providers', providers, query)
@@ -73,7 +73,7 @@ export function listProviders({ environment, query }: Call<'list_providers'>): R
 /** GET /connections/app: the connections of account types, a page at a time. */
 export function listAppConnections(call: Call<'list_app_connections'>): Reply {
   const { environment, query } = call
-  const connections = positioned(environment.model.tables.connections).filter(
+  const connections = positionedRows(environment.model.tables.connections).filter(
     ({ item }) => isOfAccounts(item) && (!query.provider || item.provider === query.provider),
   )
   const { items, ...rest } = pageOfList(environment, 'connections', connections, query)
@@ -101,7 +101,7 @@ function toolsFrom(position: number, connection: string, connector: Connector): 
 /** The tools of connections, in the order of these (G42): each tool once, also where its connector has several (G73). */
 function toolsAt(environment: Environment, isChosen: (tool: ConnectorTool) => boolean): Positioned<ConnectorTool>[] {
   const listed = new Set<string>()
-  return positioned(environment.model.tables.connections).flatMap(({ position, item: { key_id } }) => {
+  return positionedRows(environment.model.tables.connections).flatMap(({ position, item: { key_id } }) => {
     const connector = environment.connector(key_id)
     if (!connector || listed.has(connector.connector)) return []
     const tools = toolsFrom(position, key_id, connector).filter(({ item }) => isChosen(item))

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import { type Account, issued, scopeOf, updated, withLive } from '../../model/domain/account.ts'
+import { type Account, expiryOfIssue, scopeOf, updatedAccount, withLive } from '../../model/domain/account.ts'
 import { TRAITS } from '../../model/domain/authorization-type.ts'
 import { lacksDatabaseUser } from '../../model/domain/credentials.ts'
 import { foundValue } from '../../model/contract/violation.ts'
@@ -69,14 +69,14 @@ function storeLink(
   const at = instant(now)
   const event = response?.granted ? 'link_requested_ready' : 'link_requested'
   const ready = response?.granted
-    ? withLive(account, issued(account, response.credentials, response.lifetime_ms, now))
+    ? withLive(account, expiryOfIssue(account, response.credentials, response.lifetime_ms, now))
     : account
   if (account.sequence === 0) {
     const sequence = model.count('account_sequence')
     const placed = { ...ready, sequence, updated_at: at, status: nextStatus('none', event) }
     trace.created(placed, event, at)
     model.tables.accounts.put(placed)
-  } else model.tables.accounts.put(trace.moved(updated(account, ready, at), event, at))
+  } else model.tables.accounts.put(trace.moved(updatedAccount(account, ready, at), event, at))
   model.tables.magic_links.put(link)
   trace.link = { id: link.id, event: 'made', verified: user_verify_url !== '' }
   return { status: 200, body: { link: `${baseUrl()}/magic/${link.id}`, expiry: link.expires_at } }

@@ -11,7 +11,7 @@ import { connectionOf, type Environment } from '../../state/environment.ts'
 import { connectionNamed, isOfAccounts, knownConnector } from './connections.ts'
 import { createMagicLink } from './magic-links.ts'
 import type { Call, Reply } from './operation.ts'
-import { pageOfList, positioned } from './paging.ts'
+import { pageOfList, positionedRows } from './paging.ts'
 
 /** Where the virtual MCP servers of configs are, below the base URL (G67). */
 export const MCP_SERVERS = '/mcp/v3/servers'
@@ -21,7 +21,7 @@ export function listMcpConfigs(call: Call<'list_mcp_configs'>): Reply {
   const { 'filter.id': id, 'filter.provider': provider } = query
   const [name, search] = [query['filter.name'], query.search].map((text) => foldCase(text ?? ''))
   const uuid = query['filter.mcp_server_url']?.split('/').findLast((part) => part !== '')
-  const configs = positioned(environment.model.tables.mcp_configs).filter(
+  const configs = positionedRows(environment.model.tables.mcp_configs).filter(
     ({ item }) =>
       (!id || item.id === id) &&
       (!name || foldCase(item.name) === name) &&

@@ -56,7 +56,7 @@ export interface Positioned<T> {
   readonly item: T
 }
 
-export function positioned<T>(table: { placed(): Iterable<readonly [number, T]> }): Positioned<T>[] {
+export function positionedRows<T>(table: { placed(): Iterable<readonly [number, T]> }): Positioned<T>[] {
   return [...table.placed()].map(([place, item]) => ({ position: place + 1, item }))
 }
 

@@ -1,6 +1,6 @@
-import { type Account, issued, updated, withLive } from '../../model/domain/account.ts'
+import { type Account, expiryOfIssue, updatedAccount, withLive } from '../../model/domain/account.ts'
 import { TRAITS } from '../../model/domain/authorization-type.ts'
-import { haveSameTokens, promoted } from '../../model/domain/credentials.ts'
+import { haveSameTokens, promotedCredentials } from '../../model/domain/credentials.ts'
 import { ServiceError, toolFailure } from '../../model/domain/errors.ts'
 import { instant } from '../../model/domain/instant.ts'
 import type { ForwardedResponse, ThirdParty, TokenResponse, ToolResponse } from '../../model/domain/ports.ts'
@@ -217,12 +217,12 @@ function storeResponse({ environment, trace, replacements }: Begun, asked: Accou
   }
   const now = environment.clock.now()
   const at = instant(now)
-  const fresh = response.granted && promoted(current.credentials, response.credentials)
+  const fresh = response.granted && promotedCredentials(current.credentials, response.credentials)
   // Only a consent gives other scopes than those that are stored (G27).
   if (fresh && fresh.oauth_token && current.credentials.oauth_token)
     fresh.oauth_token.scopes = current.credentials.oauth_token.scopes
   const account = fresh
-    ? updated(current, withLive(current, issued(current, fresh, response.lifetime_ms, now)), at)
+    ? updatedAccount(current, withLive(current, expiryOfIssue(current, fresh, response.lifetime_ms, now)), at)
     : trace.moved(current, 'refresh_refused', at)
   model.tables.accounts.put(account)
   if (fresh) trace.changed(account.id, 'renewal')

@@ -15,9 +15,9 @@ import {
   jsonText,
   type JsonValue,
   nestsDeeper,
-  own,
+  ownMember,
   parsedJson,
-  present,
+  withoutUndefined,
   textAt,
   textOf,
 } from '../../model/domain/json.ts'
@@ -204,7 +204,7 @@ class ThirdPartyClient implements ThirdParty {
     })
     const { received } = await this.#send(connector, account, { request, kind: 'api', timeout: FORWARD_TIMEOUT })
     if (rest?.errored) throw rest.errored
-    return received.kind === 'answer' ? received : unanswered(received)
+    return received.kind === 'answer' ? received : unansweredFailure(received)
   }
 
   async obtain<R>(connector: Connector, account: Account, conclude: (response: TokenResponse) => R): Promise<R> {
@@ -415,14 +415,14 @@ const MAX_MESSAGE = 500
 
 /** What the service makes of an answer (G44): a usable one is what result templates see as `response`. */
 function readResponse(received: ForwardedResponse): { readonly response: JsonObject } | ToolResponse {
-  if (received.kind !== 'answer') return unanswered(received)
+  if (received.kind !== 'answer') return unansweredFailure(received)
   const { status, headers } = received
   const body = responseJson(received)
   if (status >= 400) {
     const code = errorWord(body ?? null)
     const message = errorText(body ?? null) || `the third party answered ${String(status)}`
     const retry_after = status === 429 ? headers['retry-after'] : undefined
-    return { kind: 'failed', status, message, arrived: true, ...present({ code, retry_after }) }
+    return { kind: 'failed', status, message, arrived: true, ...withoutUndefined({ code, retry_after }) }
   }
   const unusable = (message: string): ToolResponse => ({ kind: 'failed', status, message, arrived: true })
   if (status >= 300) return unusable(`the third party answered ${String(status)}, and redirects are not followed`)
@@ -433,7 +433,7 @@ function readResponse(received: ForwardedResponse): { readonly response: JsonObj
 }
 
 /** No answer in time, or a connection that broke. */
-function unanswered<Failure extends Exclude<ForwardedResponse, { kind: 'answer' }>>(failure: Failure): Failure {
+function unansweredFailure<Failure extends Exclude<ForwardedResponse, { kind: 'answer' }>>(failure: Failure): Failure {
   if (failure.kind === 'failed') return failure
   return { ...failure, message: `the third party did not answer: ${failure.message}` }
 }
@@ -533,7 +533,7 @@ function readTokenResponse(received: ForwardedResponse, connector: Connector, ac
     return { granted: false, status: received.status, error: text('error') || 'server_error', description }
   }
   if (text('access_token') === '') return unavailable('the token endpoint answered without an access token')
-  const expires = own(body, 'expires_in')
+  const expires = ownMember(body, 'expires_in')
   const lifetime_ms = typeof expires === 'number' ? expires * 1000 : null
   return { granted: true, credentials: credentialsOf(text, connector, account), lifetime_ms }
 }

@@ -26,7 +26,7 @@ import {
   type JsonObject,
   jsonText,
   type JsonValue,
-  own,
+  ownMember,
   parsedJson,
   parseJson,
   setOwn,
@@ -270,7 +270,7 @@ function matchingRows(run: Run, step: Step): readonly CollectionItem[] {
   if (step.where) {
     const conditions = conditionsFor(run, step.where)
     const limit = step.action === 'get' ? 1 : Infinity
-    const rows = found(model.collections.at(place), conditions, limit)
+    const rows = matchingItems(model.collections.at(place), conditions, limit)
     if (rows.length === 0 && step.action === 'get') {
       throw new StepFailure(step, 'not_found', `${step.collection} has no such item`)
     }
@@ -287,7 +287,7 @@ function matchingRows(run: Run, step: Step): readonly CollectionItem[] {
 function refuseConflict(run: Run, step: Step, place: CollectionPlace, itself?: CollectionItem): void {
   if (!step.unless) return
   const conditions = conditionsFor(run, step.unless)
-  const rows = found(run.context.environment.model.collections.at(place), conditions, 2)
+  const rows = matchingItems(run.context.environment.model.collections.at(place), conditions, 2)
   const existing = rows.find((row) => row.id !== itself?.id)
   if (!existing) return
   const names = conditions.map(({ path }) => path)
@@ -296,7 +296,11 @@ function refuseConflict(run: Run, step: Step, place: CollectionPlace, itself?: C
 }
 
 /** A condition without a value chooses no item, and not every one. */
-function found(items: ItemSet, conditions: ReturnType<typeof conditionsOf>, limit: number): readonly CollectionItem[] {
+function matchingItems(
+  items: ItemSet,
+  conditions: ReturnType<typeof conditionsOf>,
+  limit: number,
+): readonly CollectionItem[] {
   if (conditions.some(({ isEmpty }) => isEmpty)) return []
   return items.find({ conditions, words: [], wordFields: [], sort: [], skip: 0, limit }).items
 }
@@ -319,7 +323,7 @@ function withDefaults(
   scopeValues['item'] = itemSoFar
   const scope = { values: scopeValues, clock, ids }
   for (const name of Object.keys(fields)) {
-    let value = own(partial, name) ?? null
+    let value = ownMember(partial, name) ?? null
     // An empty key names no item.
     if (value === null || (value === '' && name === key)) {
       value = copyOf(templates.render(fields[name] ?? null, scope))
@@ -328,7 +332,7 @@ function withDefaults(
     setOwn(item, name, value)
   }
   for (const name of Object.keys(partial)) if (!Object.hasOwn(fields, name)) setOwn(item, name, partial[name] ?? null)
-  if (!isBlank(own(item, key))) return item
+  if (!isBlank(ownMember(item, key))) return item
   const { [key]: _blank, ...others } = item
   return { [key]: templates.render('{{id}}', { values: {}, clock, ids }), ...others }
 }

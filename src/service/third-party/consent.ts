@@ -1,6 +1,6 @@
 import type { Connector } from '../../model/domain/connector.ts'
 import { instant } from '../../model/domain/instant.ts'
-import { present } from '../../model/domain/json.ts'
+import { withoutUndefined } from '../../model/domain/json.ts'
 import { withParameters } from '../../model/domain/redirect-url.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
 import { consentFault } from '../../scenarios/third-party.ts'
@@ -78,7 +78,7 @@ export async function decideWithScenarios(
   const { error, scopes } = await consentFault(scenarios.of(environment), { connector, account, trace }, pauses)
   return error
     ? redirectTo(response, { ...error })
-    : decide(environment, connector, { ...response, ...present({ scopes }) })
+    : decide(environment, connector, { ...response, ...withoutUndefined({ scopes }) })
 }
 
 /** Where the browser goes back to the service with an answer (RFC 6749 4.1.2). */

@@ -188,7 +188,7 @@ export class ThirdPartyHttpClient {
       return receive(sending, { body, rest }, timeout)
     } catch (error) {
       // A header or path that no request can have.
-      return Promise.resolve(failed(error, false))
+      return Promise.resolve(failedExchange(error, false))
     }
   }
 
@@ -243,17 +243,17 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
       },
       Math.min(timeout, MAX_TIMER_MS),
     )
-    request.on('error', (error) => finish(failed(error, isSent)))
+    request.on('error', (error) => finish(failedExchange(error, isSent)))
     const refuse = (status: number | undefined): void => {
       const message = `the status ${String(status)} is not one of an answer (200 to 599)`
-      finish(broken(message, true))
+      finish(brokenExchange(message, true))
       request.destroy()
     }
     const answered = (response: IncomingMessage, body: Buffer | undefined): void => {
       const { statusCode: status = 0, headers } = response
       if (body) finish({ kind: 'answer', status, headers, body })
       else {
-        finish(broken(`the answer is larger than ${String(MAX_ANSWER)} bytes`, true))
+        finish(brokenExchange(`the answer is larger than ${String(MAX_ANSWER)} bytes`, true))
         response.destroy()
       }
     }
@@ -263,7 +263,7 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
       else
         readMessageBody(response, MAX_ANSWER).then(
           (body) => answered(response, body),
-          (error: unknown) => finish(failed(error, true)),
+          (error: unknown) => finish(failedExchange(error, true)),
         )
     })
     // What comes before the answer (100 to 199) is passed over.
@@ -274,15 +274,15 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
     }
     request.write(body, 'latin1')
     rest.on('data', () => timer.refresh())
-    rest.on('error', (error) => finish(failed(error, false)))
+    rest.on('error', (error) => finish(failedExchange(error, false)))
     rest.pipe(request)
   })
 }
 
-function failed(error: unknown, arrived: boolean): ForwardedResponse {
-  return broken(`the connection failed: ${systemReason(error)}`, arrived)
+function failedExchange(error: unknown, arrived: boolean): ForwardedResponse {
+  return brokenExchange(`the connection failed: ${systemReason(error)}`, arrived)
 }
 
-function broken(message: string, arrived: boolean): ForwardedResponse {
+function brokenExchange(message: string, arrived: boolean): ForwardedResponse {
   return { kind: 'failed', status: null, message, arrived }
 }

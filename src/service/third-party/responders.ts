@@ -7,7 +7,7 @@ import {
   jsonText,
   type JsonValue,
   nestsDeeper,
-  own,
+  ownMember,
   parsedJson,
 } from '../../model/domain/json.ts'
 import { matchPath, NO_CAPTURES } from '../../model/domain/path-pattern.ts'
@@ -72,7 +72,7 @@ export function firstResponse(context: ResponderContext, call: ResponderCall): T
     const response = environment.model.transact(() => nextResponse(environment.model, responder, counter))
     if (!response) continue
     countHit(environment, responder)
-    return rendered(context, response, values)
+    return renderResponse(context, response, values)
   }
   return undefined
 }
@@ -88,8 +88,8 @@ function matchResponder(
   const captured = on.path === undefined ? NO_CAPTURES : matchPath(on.path, path)
   if (!captured) return undefined
   const matches =
-    matchesTexts(on.query, (name) => own(request.query, name)) &&
-    matchesTexts(on.headers, (name) => own(request.headers, name.toLowerCase())) &&
+    matchesTexts(on.query, (name) => ownMember(request.query, name)) &&
+    matchesTexts(on.headers, (name) => ownMember(request.headers, name.toLowerCase())) &&
     matchesAt(on.body, request['body']) &&
     matchesAt(on.account, account)
   return matches ? captured : undefined
@@ -121,7 +121,7 @@ function takeSteps(scope: StepScope, responder: Responder): ThirdPartyResponse {
   const [response = NO_ANSWER] = responder.answers
   try {
     return runSteps(scope, responder, (results) =>
-      rendered(context, { ...response, headers: { ...results.headers, ...response.headers } }, results.values),
+      renderResponse(context, { ...response, headers: { ...results.headers, ...response.headers } }, results.values),
     )
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error
@@ -141,10 +141,10 @@ export function failureResponse(
   { headers = {}, body = context.connector.error_body ?? ERROR_BODY }: Step['otherwise'] & object = {},
   values: JsonObject,
 ): ThirdPartyResponse {
-  return rendered(context, { status, headers, body }, { ...values, error: { status, code, message } })
+  return renderResponse(context, { status, headers, body }, { ...values, error: { status, code, message } })
 }
 
-function rendered(
+function renderResponse(
   { environment, templates }: ResponderContext,
   response: CannedResponse,
   values: JsonObject,

@@ -10,7 +10,7 @@ import { isNumber, jsonText, type JsonValue } from '../../model/domain/json.ts'
 import { matchesGlob } from '../../model/domain/value-match.ts'
 import { type Environment, now } from '../../state/environment.ts'
 import { meetsExpiry } from '../../state/expiry.ts'
-import { revoked } from '../../state/grants.ts'
+import { revokedGrant } from '../../state/grants.ts'
 import {
   ACCOUNT_HEADER,
   encodePart,
@@ -362,7 +362,7 @@ export function acceptCredentials(
     if (grant.final) continue
     const isSame = grant.connector === connector.connector && grant.access === credential?.access
     if (!current && isSame && (isValid || sendsAccess)) [current, accesses] = [grant, true]
-    else if (!waits && grant.access !== pending) tables.grants.put(revoked(environment, grant))
+    else if (!waits && grant.access !== pending) tables.grants.put(revokedGrant(environment, grant))
   }
   if (!credential || (isRefused && !static_auth)) return
   const keys = Object.keys(credentials.static_auth?.details ?? {}).filter((key) => validKeys.has(key))

@@ -82,7 +82,7 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
       gives: "the time of the environment's clock, or so long after it, or with - before it",
       changes: true,
       check: (distance) => distanceProblem('now', distance),
-      run: ([distance], { clock }) => shifted(clock, distance),
+      run: ([distance], { clock }) => shiftedTime(clock, distance),
     },
     date: {
       arity: [0, 1],
@@ -90,7 +90,7 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
       gives: 'the same as a date',
       changes: true,
       check: (distance) => distanceProblem('date', distance),
-      run: ([distance], { clock }) => shifted(clock, distance).slice(0, 10),
+      run: ([distance], { clock }) => shiftedTime(clock, distance).slice(0, 10),
     },
     json: {
       arity: [1, 1],
@@ -172,7 +172,7 @@ function sum(terms: HelperArguments): number {
 }
 
 /** The clock's time so far away: `-2h` is two hours ago, `1d` tomorrow. */
-function shifted(clock: Clock, distance: JsonValue | undefined): Instant {
+function shiftedTime(clock: Clock, distance: JsonValue | undefined): Instant {
   if (distance === undefined) return clock.instant()
   const text = plainText(distance)
   const milliseconds = parseDuration(text.replace(/^[+-]/, '') || 0)
@@ -357,15 +357,15 @@ function piecesOf(body: readonly Node[] = [], place: Place): Template {
 function pieceOf(node: Node, place: Place): Piece {
   if (node.type === 'ContentStatement') {
     const text = String(node.value)
-    return { text: (frame) => counted(text, frame) }
+    return { text: (frame) => countText(text, frame) }
   }
   if (node.type === 'BlockStatement') return blockOf(node, place)
   if (node.type !== 'MustacheStatement') throw new TemplateError('partials and decorators are not supported')
   const value = invocation(node, place)
-  return { value, text: (frame, encode) => counted(encode(textIn(value(frame), frame)), frame) }
+  return { value, text: (frame, encode) => countText(encode(textIn(value(frame), frame)), frame) }
 }
 
-function counted(text: string, { ports: { budget } }: Frame): string {
+function countText(text: string, { ports: { budget } }: Frame): string {
   budget.text(text.length)
   return text
 }

@@ -3,13 +3,13 @@ import { type AuthorizationType, TRAITS } from '../../model/domain/authorization
 import type { Connector } from '../../model/domain/connector.ts'
 import type { Grant } from '../../model/domain/generated/tables.ts'
 import { milliseconds } from '../../model/domain/instant.ts'
-import { type JsonObject, own, textAt } from '../../model/domain/json.ts'
+import { type JsonObject, ownMember, textAt } from '../../model/domain/json.ts'
 import { type TokenEvent, tokenDigest } from '../../model/domain/request-trace.ts'
 import { isSameSecret } from '../../model/domain/secret.ts'
 import { percentDecoded } from '../../model/domain/text.ts'
 import { type Environment, now } from '../../state/environment.ts'
 import { hasExpired } from '../../state/expiry.ts'
-import { isReusable, revoked } from '../../state/grants.ts'
+import { isReusable, revokedGrant } from '../../state/grants.ts'
 import { verifyJwt } from './jwt.ts'
 import { type Application, applicationOf, expiryOf, rejects, sessionToken } from './schemes.ts'
 import {
@@ -145,7 +145,7 @@ const authorizationCode: GrantType = (call) => {
       consume()
       apply()
       // Since the decision another request used the same code (RFC 6749 4.1.2), or it has expired.
-      if (isUsed) environment.model.tables.grants.put(revoked(environment, grant))
+      if (isUsed) environment.model.tables.grants.put(revokedGrant(environment, grant))
     },
   }
 }
@@ -214,7 +214,7 @@ function successorTokens({ environment, connector }: TokenCall, { account_id, re
 function revokeFamily(environment: Environment, spent: Grant): void {
   for (const grant of environment.model.grantIndex.ofAccount(spent.account_id)) {
     if (grant.connector !== spent.connector || grant.person !== spent.person) continue
-    environment.model.tables.grants.put(revoked(environment, grant))
+    environment.model.tables.grants.put(revokedGrant(environment, grant))
   }
 }
 
@@ -222,11 +222,11 @@ function revokeFamily(environment: Environment, spent: Grant): void {
 const clientCredentials: GrantType = (call) => newGrant(call, { person: call.application.client_id })
 
 /** RFC 7523: the application vouches for the user for whom it acts (`WORKSPACE_DWD`). */
-const jwtBearer: GrantType = (call) => asserted(call, 'assertion', (person) => newGrant(call, { person }))
+const jwtBearer: GrantType = (call) => replyToAssertion(call, 'assertion', (person) => newGrant(call, { person }))
 
 /** RFC 8693: a trusted identity gets temporary keys (`TRUSTED_IDP`; provisioned clusters need `db_user`, 2.2). */
 const tokenExchange: GrantType = (call) =>
-  asserted(call, 'subject_token', (person) => {
+  replyToAssertion(call, 'subject_token', (person) => {
     const { environment, connector, form } = call
     const user = form.get('db_user') ?? ''
     if (connector.cluster === 'provisioned' && user === '')
@@ -252,14 +252,14 @@ const GRANT_TYPES: ReadonlyMap<string, { run: GrantType; allows: (type: Authoriz
 ])
 
 /** The reply for the subject of a signed assertion, or why the assertion is refused. */
-function asserted(call: TokenCall, field: string, reply: (subject: string) => TokenReply): TokenReply {
+function replyToAssertion(call: TokenCall, field: string, reply: (subject: string) => TokenReply): TokenReply {
   const { environment, connector, application, form } = call
   const token = form.get(field)
   if (token === undefined) return tokenError('invalid_request', `${field} is missing`)
   const claims = verifyJwt(token, application.client_secret)
-  if (!claims || own(claims, 'iss') !== application.client_id)
+  if (!claims || ownMember(claims, 'iss') !== application.client_id)
     return tokenError('invalid_grant', 'the assertion is not signed by this application')
-  const expires = own(claims, 'exp')
+  const expires = ownMember(claims, 'exp')
   if (typeof expires !== 'number' || expires * 1000 <= environment.clock.now())
     return tokenError('invalid_grant', 'the assertion has expired')
   const subject = textAt(claims, 'sub')
@@ -301,7 +301,7 @@ function newGrant(call: TokenCall, values: NewGrant): { grant: Grant; body: Json
     removeSpent(environment, account_id)
     // The account was deleted or disconnected since the decision: what it has got is revoked, and so is this.
     const isRevoked = valid.some(({ id }) => grants.get(id)?.revoked)
-    grants.put(isRevoked ? revoked(environment, grant) : grant)
+    grants.put(isRevoked ? revokedGrant(environment, grant) : grant)
   }
   return { grant, body: tokenBody(connector, grant), apply }
 }

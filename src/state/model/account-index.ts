@@ -42,16 +42,16 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 
   inScope(connector: string, identifier: string, { organization_id, user_id }: Scope): Account | undefined {
-    return this.#named(identifier, { connector, organization_id, user_id })[0]
+    return this.#accountsNamed(identifier, { connector, organization_id, user_id })[0]
   }
 
   withinScope(connector: string, identifier: string, { organization_id, user_id }: Scope): readonly Account[] {
     const scope = { ...(organization_id && { organization_id }), ...(user_id && { user_id }) }
-    return this.#named(identifier, { connector, ...scope })
+    return this.#accountsNamed(identifier, { connector, ...scope })
   }
 
   named(connector: string, identifier: string): readonly Account[] {
-    return this.#named(identifier, { connector })
+    return this.#accountsNamed(identifier, { connector })
   }
 
   /** The accounts that meet a filter, in creation order. */
@@ -84,7 +84,7 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     return texts
   }
 
-  #named(identifier: string, filter: AccountFilter): readonly Account[] {
+  #accountsNamed(identifier: string, filter: AccountFilter): readonly Account[] {
     const accounts = this.#byIdentifier.get(identifier).filter(meets(filter))
     return accounts.sort((a, b) => a.sequence - b.sequence)
   }

@@ -88,7 +88,7 @@ export class Model {
   )
   readonly due = new DueIndex()
   readonly deliveryQueues = new DeliveryQueues()
-  readonly definitions = new DefinitionTimes(() => this.#present())
+  readonly definitions = new DefinitionTimes(() => this.#presentTime())
   readonly #expiry = new ExpiryIndex()
   readonly tables: { readonly [Name in keyof AllTables]: Table<AllTables[Name][number]> }
   #open: Change[] | undefined
@@ -197,13 +197,13 @@ export class Model {
     return value
   }
 
-  #present(): number {
+  #presentTime(): number {
     return this.#ports.present?.() ?? 0
   }
 
   /** Every commit also removes some expired rows. */
   #removeExpired(): void {
-    for (const { table, id } of this.#expiry.due(this.#present())) this.tables[table].remove(id)
+    for (const { table, id } of this.#expiry.due(this.#presentTime())) this.tables[table].remove(id)
   }
 
   /** The row of a change fits its table: the table recorded it, or the log was checked when it was read. */

@@ -70,7 +70,7 @@ export class LogFile {
     try {
       await writeFully(file, bytes, this.#at.length)
       const [isThere] = await Promise.all([file.isAt(this.#path), file.datasync()])
-      if (!isThere) throw gone(this.#path)
+      if (!isThere) throw missingLogError(this.#path)
     } catch (error) {
       // What was written may or may not be on disk: it is cut off now if that works, and before the next write if not.
       const isCut = await file.truncate(this.#at.length).then(
@@ -130,9 +130,10 @@ export class LogFile {
     if (this.#file) return this.#file
     const names = await this.#fileSystem.list(dirname(this.#stateFile))
     const isThere = names.includes(basename(this.#path))
-    if (this.#at.exists && this.#at.length > 0 && !isThere) throw gone(this.#path)
+    if (this.#at.exists && this.#at.length > 0 && !isThere) throw missingLogError(this.#path)
     // A log that follows a state file is of no use without it.
-    if (!isThere && this.#at.generation > 0 && !names.includes(basename(this.#stateFile))) throw gone(this.#stateFile)
+    if (!isThere && this.#at.generation > 0 && !names.includes(basename(this.#stateFile)))
+      throw missingLogError(this.#stateFile)
     const file = await (isThere ? this.#fileSystem.reopen(this.#path) : this.#fileSystem.createNew(this.#path))
     this.#at.exists = true
     try {
@@ -156,6 +157,6 @@ export async function removeLogs(
   if (generations.length > 0) await fileSystem.syncDirectory(dirname(stateFile))
 }
 
-function gone(path: string): Error {
+function missingLogError(path: string): Error {
   return new Error(`${path} is gone: it, or a folder above it, was removed or moved while the server runs`)
 }

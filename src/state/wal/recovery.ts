@@ -93,7 +93,7 @@ export async function readLogs(
     for (const [at, line] of lines.entries()) {
       const batch = at === 0 ? headerOf(line) && [] : line.content
       if (!Array.isArray(batch)) {
-        if (!isLast || at < lines.length - 1) throw damaged(line.place)
+        if (!isLast || at < lines.length - 1) throw damagedLogError(line.place)
         read.notices.push(`${line.place}: the last write was cut short and is dropped; it had not been acknowledged`)
         return
       }
@@ -103,7 +103,7 @@ export async function readLogs(
   }
 }
 
-function damaged(place: string): StateError {
+function damagedLogError(place: string): StateError {
   return new StateError(
     `${place}: the log is damaged here. Nothing was changed; put the file back as it was, remove this line to go on without the changes in it, or use --fresh to replace the whole state`,
   )

@@ -24,7 +24,7 @@ function failureOutcome(cause: unknown): string {
 }
 
 /** A request for an environment that was removed meanwhile: its bearer tokens are gone too. */
-export function removed(name: string): ServiceError {
+export function removedEnvironmentError(name: string): ServiceError {
   const headers = { 'WWW-Authenticate': 'Bearer error="invalid_token"' }
   return new ServiceError('UNAUTHENTICATED', `the environment ${name} was removed`, { headers })
 }

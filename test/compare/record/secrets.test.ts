@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import type { Recorded } from '../../../src/compare/record/recorded.ts'
-import { masked } from '../../../src/model/domain/masking.ts'
+import { maskSecret } from '../../../src/model/domain/masking.ts'
 import { Secrets } from '../../../src/compare/record/secrets.ts'
 import { harProblems, problemsIn, withRecording } from './recording.ts'
 
@@ -199,7 +199,7 @@ it.each<[string, Recorded, unknown]>([
 ])('a secret %s is hidden where it comes again', (_title, message, secret) => {
   const secrets = new Secrets({ names: [], maskIdentifiers: false })
   secrets.learn(message)
-  const shown = masked(String(secret))
+  const shown = maskSecret(String(secret))
   expect(secrets.json({ note: `it is ${String(secret)}`, again: secret as string })).toEqual({
     note: `it is ${shown}`,
     again: shown,
@@ -209,12 +209,12 @@ it.each<[string, Recorded, unknown]>([
 it('two secrets whose masks are the same have placeholders that differ', () => {
   const byMask = new Map<string, string>()
   let secret = 'secret_0'
-  for (let at = 1; !byMask.has(masked(secret)); at++) {
-    byMask.set(masked(secret), secret)
+  for (let at = 1; !byMask.has(maskSecret(secret)); at++) {
+    byMask.set(maskSecret(secret), secret)
     secret = `secret_${at}`
   }
   const secrets = new Secrets({ names: [], maskIdentifiers: false })
-  const first = secrets.placeholder(byMask.get(masked(secret)) ?? '')
+  const first = secrets.placeholder(byMask.get(maskSecret(secret)) ?? '')
   expect(secrets.placeholder(secret)).not.toBe(first)
   expect(secrets.placeholder(secret)).toBe(secrets.placeholder(secret))
 })

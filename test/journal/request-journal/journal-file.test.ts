@@ -4,7 +4,7 @@ import { mkdir, open, readdir, readFile, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type JournalFile, openJournalFile } from '../../../src/journal/request-journal/journal-file.ts'
-import { masked } from '../../../src/model/domain/masking.ts'
+import { maskSecret } from '../../../src/model/domain/masking.ts'
 import { createApp } from '../../../src/app/app.ts'
 import { withDirectory } from '../../support/registry.ts'
 import supertest from 'supertest'
@@ -25,7 +25,7 @@ describe('a journal file', () => {
       expect(lines).toHaveLength(300)
       expect(JSON.parse(lines[299] ?? '')).toMatchObject({
         id: 'req_2_149',
-        request: { headers: { authorization: `Bearer ${masked('hidden')}` } },
+        request: { headers: { authorization: `Bearer ${maskSecret('hidden')}` } },
       })
       expect(lines.join()).not.toContain('hidden')
     }))

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { StoredEntry } from '../../../src/journal/request-journal/entry.ts'
 import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
 import { entryEvents, Journal, type JournalEvent, Journals } from '../../../src/journal/request-journal/journal.ts'
-import { masked } from '../../../src/model/domain/masking.ts'
+import { maskSecret } from '../../../src/model/domain/masking.ts'
 import { JournalQueryError, readJournalQuery, readMatch } from '../../../src/journal/request-journal/query.ts'
 import { recorded } from './recorded.ts'
 
@@ -397,7 +397,7 @@ describe('verifying', () => {
   it('masks the secrets of a near miss', () => {
     const { near_misses } = journal.verify(readMatch({ body: { 'tool_input.api_key': 'k2' } }))
     expect(near_misses[0]?.differences).toEqual([
-      { field: 'body.tool_input.api_key', wanted: masked('k2'), found: masked('k1') },
+      { field: 'body.tool_input.api_key', wanted: maskSecret('k2'), found: maskSecret('k1') },
     ])
   })
 
@@ -405,7 +405,7 @@ describe('verifying', () => {
     const journal = journalOf([{ requestBody: '{"input":{"message":"password=hidden"}}' }])
     const { near_misses } = journal.verify(readMatch({ body: { input: 'none' } }))
     expect(near_misses[0]?.differences).toMatchObject([
-      { field: 'body.input', found: { message: `password=${masked('hidden')}` } },
+      { field: 'body.input', found: { message: `password=${maskSecret('hidden')}` } },
     ])
   })
 

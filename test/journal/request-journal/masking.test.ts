@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parsedBody, shownBody } from '../../../src/journal/request-journal/view.ts'
 import { KEPT } from '../../../src/journal/request-journal/entry.ts'
 import { isSecretName } from '../../../src/model/domain/secret.ts'
-import { masked, maskHeader, maskJson, maskText, maskUrl } from '../../../src/model/domain/masking.ts'
+import { maskSecret, maskHeader, maskJson, maskText, maskUrl } from '../../../src/model/domain/masking.ts'
 
 describe('names of secrets', () => {
   it.each([
@@ -39,9 +39,9 @@ describe('names of secrets', () => {
 
 describe('masked values', () => {
   it('are equal for equal secrets, differ for others, and do not contain the secret', () => {
-    expect(masked('s3cret')).toMatch(/^\*\*\*[0-9a-f]{4}$/)
-    expect(masked('s3cret')).toBe(masked('s3cret'))
-    expect(masked('s3cret')).not.toBe(masked('other'))
+    expect(maskSecret('s3cret')).toMatch(/^\*\*\*[0-9a-f]{4}$/)
+    expect(maskSecret('s3cret')).toBe(maskSecret('s3cret'))
+    expect(maskSecret('s3cret')).not.toBe(maskSecret('other'))
   })
 
   it('cover everything below static_auth.details, with any field names', () => {
@@ -53,37 +53,37 @@ describe('masked values', () => {
 
   it('cover the strings of a secret field and not its neighbours', () => {
     const shown = maskJson({ oauth_token: { access_token: 'at', scopes: ['read'], domain: 'example.com' } })
-    expect(shown).toEqual({ oauth_token: { access_token: masked('at'), scopes: ['read'], domain: 'example.com' } })
+    expect(shown).toEqual({ oauth_token: { access_token: maskSecret('at'), scopes: ['read'], domain: 'example.com' } })
   })
 
   it('keep keys of the prototype harmless', () => {
     const shown = maskJson(JSON.parse('{"__proto__": {"token": "t"}, "constructor": 1}') as never)
-    expect(JSON.stringify(shown)).toBe(`{"__proto__":{"token":"${masked('t')}"},"constructor":1}`)
+    expect(JSON.stringify(shown)).toBe(`{"__proto__":{"token":"${maskSecret('t')}"},"constructor":1}`)
   })
 
   it.each([
-    ['authorization', 'Bearer tmk_1', `Bearer ${masked('tmk_1')}`],
-    ['cookie', 'a=b', masked('a=b')],
-    ['location', 'http://a/b?code=c1&state=s#x', `http://a/b?code=${masked('c1')}&state=s#x`],
+    ['authorization', 'Bearer tmk_1', `Bearer ${maskSecret('tmk_1')}`],
+    ['cookie', 'a=b', maskSecret('a=b')],
+    ['location', 'http://a/b?code=c1&state=s#x', `http://a/b?code=${maskSecret('c1')}&state=s#x`],
     ['accept', 'text/html', 'text/html'],
   ])('in the header %s: %s', (name, value, shown) => {
     expect(maskHeader(name, value)).toBe(shown)
   })
 
   it.each([
-    ['https://ada:pw@app.example/a?b=c', `https://${masked('ada:pw')}@app.example/a?b=c`],
-    ['https://tok@app.example', `https://${masked('tok')}@app.example`],
-    ['postgres://ada:p/w@db:5432/app', `postgres://${masked('ada:p/w')}@db:5432/app`],
+    ['https://ada:pw@app.example/a?b=c', `https://${maskSecret('ada:pw')}@app.example/a?b=c`],
+    ['https://tok@app.example', `https://${maskSecret('tok')}@app.example`],
+    ['postgres://ada:p/w@db:5432/app', `postgres://${maskSecret('ada:p/w')}@db:5432/app`],
     ['http://localhost:3000/cb?user=ada@example.com', 'http://localhost:3000/cb?user=ada@example.com'],
     ['http://[::1]:3000/cb?user=ada@example.com', 'http://[::1]:3000/cb?user=ada@example.com'],
     [
       'https://a/?token=t,x&key=k#access_token=s',
-      `https://a/?token=${masked('t,x')}&key=${masked('k')}#access_token=${masked('s')}`,
+      `https://a/?token=${maskSecret('t,x')}&key=${maskSecret('k')}#access_token=${maskSecret('s')}`,
     ],
-    ['https://a/?sig=s&name=n', `https://a/?sig=${masked('s')}&name=n`],
+    ['https://a/?sig=s&name=n', `https://a/?sig=${maskSecret('s')}&name=n`],
     [
       `https://a/?next=${encodeURIComponent('https://b/?token=t')}`,
-      `https://a/?next=${encodeURIComponent(`https://b/?token=${masked('t')}`)}`,
+      `https://a/?next=${encodeURIComponent(`https://b/?token=${maskSecret('t')}`)}`,
     ],
   ])('of the address %s leave the rest as it is', (address, shown) => {
     expect(maskUrl(address)).toBe(shown)
@@ -92,7 +92,7 @@ describe('masked values', () => {
   })
 
   it('end at the next & in a text that is a form', () => {
-    expect(maskText('access_token=a,b;c&scope=x')).toBe(`access_token=${masked('a,b;c')}&scope=x`)
+    expect(maskText('access_token=a,b;c&scope=x')).toBe(`access_token=${maskSecret('a,b;c')}&scope=x`)
   })
 
   it.each([
@@ -118,10 +118,10 @@ describe('masked values', () => {
   })
 
   it('are whole in binary metadata, and in fields of other common names', () => {
-    expect(maskHeader('x-creds-bin', 'c2VjcmV0')).toBe(masked('c2VjcmV0'))
+    expect(maskHeader('x-creds-bin', 'c2VjcmV0')).toBe(maskSecret('c2VjcmV0'))
     const secrets = { bearer: 'a', sessionid: 'b', signing_key: 'c', dsn: 'd', pwd: 'e', auth: 'f' }
     expect(maskJson(secrets)).toEqual(
-      Object.fromEntries(Object.entries(secrets).map(([key, value]) => [key, masked(value)])),
+      Object.fromEntries(Object.entries(secrets).map(([key, value]) => [key, maskSecret(value)])),
     )
     expect(maskJson({ auth: { type: 'basic' } })).toEqual({ auth: { type: 'basic' } })
   })

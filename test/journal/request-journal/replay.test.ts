@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import supertest from 'supertest'
 import { createActive, decide, linkFor, TOKENS, VERIFY_URL } from '../../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
-import { unfired } from '../../../src/scenarios/scenario-run.ts'
+import { rulesNotFired } from '../../../src/scenarios/scenario-run.ts'
 
 const GRACE = { connector: 'mail', identifier: 'grace@example.com' }
 const MESSAGE = { tool_name: 'mail_send_message', tool_input: { to: 'ada@example.com', subject: 'Hello' } }
@@ -160,7 +160,7 @@ describe('POST /_mock/requests/{id}/scenario creates documents that reproduce th
       await run.client(mock, () => Promise.resolve())
       expect(await statusesOf(mock)).toEqual(failing)
       const history = mock.app.services.scenarios.of(mock.environment).history()
-      expect(unfired(history)).toEqual([])
+      expect(rulesNotFired(history)).toEqual([])
     })
   })
 

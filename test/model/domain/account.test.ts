@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import {
   type Account,
-  issued,
+  expiryOfIssue,
   scopeOf,
-  updated,
+  updatedAccount,
   withLive,
   withoutPending,
   withPending,
@@ -15,7 +15,7 @@ import {
   isStorableInstant,
   milliseconds,
 } from '../../../src/model/domain/instant.ts'
-import { moved, nextStatus } from '../../../src/model/domain/lifecycle.ts'
+import { accountAfter, nextStatus } from '../../../src/model/domain/lifecycle.ts'
 import { accountRow } from '../../support/rows.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
@@ -39,23 +39,23 @@ describe('credentials that are stored', () => {
   const now = milliseconds(NOW)
 
   it('expire after their lifetime (G25)', () => {
-    expect(issued(account(), token('at'), 3_600_000, now)).toEqual({
+    expect(expiryOfIssue(account(), token('at'), 3_600_000, now)).toEqual({
       credentials: token('at'),
       token_expires_at: LATER,
     })
   })
 
   it('do not expire without a lifetime, or where the type does not', () => {
-    expect(issued(account(), token('at'), null, now)).toEqual({ credentials: token('at') })
+    expect(expiryOfIssue(account(), token('at'), null, now)).toEqual({ credentials: token('at') })
     const old = account({ authorization_type: 'TRACKER_OAUTH1' })
-    expect(issued(old, token('at'), 3_600_000, now)).toEqual({ credentials: token('at') })
+    expect(expiryOfIssue(old, token('at'), 3_600_000, now)).toEqual({ credentials: token('at') })
     const delegated = account({ authorization_type: 'WORKSPACE_DWD' })
-    expect(issued(delegated, {}, 3_600_000, now)).toEqual({ credentials: {}, token_expires_at: LATER })
+    expect(expiryOfIssue(delegated, {}, 3_600_000, now)).toEqual({ credentials: {}, token_expires_at: LATER })
   })
 
   it('are expired at once with a refresh token only (G24)', () => {
     const ended = { credentials: token(''), token_expires_at: NOW, token_expired: true }
-    expect(issued(account(), token(''), null, now)).toEqual(ended)
+    expect(expiryOfIssue(account(), token(''), null, now)).toEqual(ended)
   })
 
   it('replace the former ones, including their expiry, and keep pending ones', () => {
@@ -72,20 +72,20 @@ describe('updated_at', () => {
     ['expiry', { token_expires_at: LATER }],
     ['api_config', { api_config: { timeout: 1 } }],
   ])('moves with the %s (2.1, G27)', (_kind, change) => {
-    expect(updated(account(), account(change), LATER).updated_at).toBe(LATER)
+    expect(updatedAccount(account(), account(change), LATER).updated_at).toBe(LATER)
   })
 
   it('does not move with the status, nor when the same is stored again', () => {
     const changed = account({ status: 'EXPIRED', credentials: token('at'), updated_at: LATER })
-    expect(updated(account(), changed, LATER)).toEqual(account({ status: 'EXPIRED' }))
+    expect(updatedAccount(account(), changed, LATER)).toEqual(account({ status: 'EXPIRED' }))
   })
 })
 
 describe('an account after an event', () => {
   it('has the status of the table, and is the same object when that does not change', () => {
     const before = account()
-    expect(moved(before, 'disconnected')).toEqual(account({ status: 'DISCONNECTED' }))
-    expect(moved(before, 'link_requested')).toBe(before)
+    expect(accountAfter(before, 'disconnected')).toEqual(account({ status: 'DISCONNECTED' }))
+    expect(accountAfter(before, 'link_requested')).toBe(before)
     expect(() => nextStatus('none', 'disconnected')).toThrow('none and disconnected leave no account')
   })
 })

@@ -7,8 +7,8 @@ import {
   MAX_KEYS,
   MAX_VALUES,
   nestsDeeper,
-  own,
-  present,
+  ownMember,
+  withoutUndefined,
   setOwn,
 } from '../../../src/model/domain/json.ts'
 import { dottedPaths, equalValues, matchesValue, valueAt } from '../../../src/model/domain/value-match.ts'
@@ -32,8 +32,8 @@ describe('a JSON object', () => {
   })
 
   it('has own properties only', () => {
-    expect(own({ a: 1 }, 'a')).toBe(1)
-    expect(own({ a: 1 }, 'constructor')).toBeUndefined()
+    expect(ownMember({ a: 1 }, 'a')).toBe(1)
+    expect(ownMember({ a: 1 }, 'constructor')).toBeUndefined()
     expect(isJsonObject({})).toBe(true)
   })
 
@@ -47,7 +47,7 @@ describe('a JSON object', () => {
   })
 
   it('keeps what is null or empty when undefined values are left out', () => {
-    const found = Object.entries(present({ a: undefined, b: null, c: '', d: 0 }))
+    const found = Object.entries(withoutUndefined({ a: undefined, b: null, c: '', d: 0 }))
     expect(found).toEqual([
       ['b', null],
       ['c', ''],

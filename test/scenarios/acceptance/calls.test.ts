@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unfired } from '../../../src/scenarios/scenario-run.ts'
+import { rulesNotFired } from '../../../src/scenarios/scenario-run.ts'
 import { TRANSPORTS, withScenarios } from '../scenario-mock.ts'
 import { failed, statusOf, statusAndCode } from './steps.ts'
 
@@ -13,7 +13,7 @@ describe.each(TRANSPORTS)('bundled scenarios about calls that fail, by %s', (tra
       }
       expect(statusAndCode(await mock.send(account))).toBe('200')
       expect(await statusOf(mock, account)).toBe('ACTIVE')
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('third-party-fails: given an account, when it sends three times, then two calls fail', () =>
@@ -23,7 +23,7 @@ describe.each(TRANSPORTS)('bundled scenarios about calls that fail, by %s', (tra
       expect(statusAndCode(await mock.send(account))).toBe('500 TOOL_ERROR')
       expect(statusAndCode(await mock.send(account))).toBe('200')
       expect(await statusOf(mock, account)).toBe('ACTIVE')
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('third-party-never-answers: given a tool with a short timeout, when it is called, then 504, and 200 after', () =>
@@ -35,7 +35,7 @@ describe.each(TRANSPORTS)('bundled scenarios about calls that fail, by %s', (tra
         expect(statusAndCode(await call())).toBe('504 TOOL_ERROR')
         expect(statusAndCode(await call())).toBe('200')
         expect(await statusOf(mock, account)).toBe('ACTIVE')
-        expect(unfired(mock.scenarios.history())).toEqual([])
+        expect(rulesNotFired(mock.scenarios.history())).toEqual([])
       },
     ))
 
@@ -46,7 +46,7 @@ describe.each(TRANSPORTS)('bundled scenarios about calls that fail, by %s', (tra
       expect(statusAndCode(await mock.send(account))).toBe('200')
       expect(performance.now() - start).toBeGreaterThan(950)
       expect(await statusOf(mock, account)).toBe('ACTIVE')
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('broken-bodies: given an account, when it sends three times, then two answers cannot be used', () =>
@@ -56,7 +56,7 @@ describe.each(TRANSPORTS)('bundled scenarios about calls that fail, by %s', (tra
       expect(await failed(mock.send(account))).toBe(true)
       expect(await failed(mock.send(account))).toBe(false)
       expect(await statusOf(mock, account)).toBe('ACTIVE')
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('connection-reset: given an account, when it sends twice, then the first call gets no answer', () =>
@@ -65,7 +65,7 @@ describe.each(TRANSPORTS)('bundled scenarios about calls that fail, by %s', (tra
       expect(await failed(mock.send(account))).toBe(true)
       expect(statusAndCode(await mock.send(account))).toBe('200')
       expect(await statusOf(mock, account)).toBe('ACTIVE')
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 })
 

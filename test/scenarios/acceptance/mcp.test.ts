@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unfired } from '../../../src/scenarios/scenario-run.ts'
+import { rulesNotFired } from '../../../src/scenarios/scenario-run.ts'
 import { type McpMock, withMcp } from '../../servers/mcp/fixture.ts'
 
 const MESSAGE = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
@@ -8,7 +8,7 @@ async function started(mock: McpMock, name: string) {
   await mock.call('POST', `/_mock/scenarios/${name}/start`)
   const environment = mock.app.services.defaultEnvironment()
   if (!environment) throw new Error('there is no default environment')
-  return { environment, unfired: () => unfired(mock.app.services.scenarios.of(environment).history()) }
+  return { environment, unfired: () => rulesNotFired(mock.app.services.scenarios.of(environment).history()) }
 }
 
 describe('bundled scenarios about MCP', () => {

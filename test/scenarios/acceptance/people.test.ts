@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unfired } from '../../../src/scenarios/scenario-run.ts'
+import { rulesNotFired } from '../../../src/scenarios/scenario-run.ts'
 import { withScenarios } from '../scenario-mock.ts'
 import { approve, newLink, statusOf, statusAndCode, verify } from './steps.ts'
 
@@ -12,7 +12,7 @@ describe('bundled scenarios about consent and verification', () => {
       expect(await statusOf(mock, account)).toBe('PENDING_VERIFICATION')
       expect(statusAndCode(await verify(mock, location))).toBe('200')
       expect(await statusOf(mock, account)).toBe('ACTIVE')
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('auth-request-consumed: given an approved consent, when it is verified, then 404 each time, and it is ACTIVE', () =>
@@ -22,7 +22,7 @@ describe('bundled scenarios about consent and verification', () => {
       expect(statusAndCode(await verify(mock, location))).toBe('404 AUTH_REQUEST_NOT_FOUND')
       expect(statusAndCode(await verify(mock, location))).toBe('404 AUTH_REQUEST_NOT_FOUND')
       expect(await statusOf(mock, account)).toBe('ACTIVE')
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('account-already-exists: given no account, when it is created, then 409, and no account was created', () =>
@@ -30,7 +30,7 @@ describe('bundled scenarios about consent and verification', () => {
       const asked = { connector: 'mail', identifier: 'ada@example.com' }
       expect(statusAndCode(await mock.call('POST', '/connected_accounts', asked))).toBe('409 ACCOUNT_ALREADY_EXISTS')
       expect((await mock.call('GET', '/connected_accounts')).body).toMatchObject({ total_size: 0 })
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('consent-denied: given a link, when its user approves, then the application gets a denial', () =>
@@ -40,7 +40,7 @@ describe('bundled scenarios about consent and verification', () => {
       expect(location?.href).toBe('http://app.test/verify?error=access_denied&state=xyz')
       expect(await statusOf(mock, account)).toBe('PENDING_AUTH')
       expect((await approve(link)).location?.searchParams.get('auth_request_id')).toBeTruthy()
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('consent-with-fewer-scopes: given a link, when its user approves, then a tool that writes is refused, and one that reads works', () =>
@@ -56,7 +56,7 @@ describe('bundled scenarios about consent and verification', () => {
       expect(await statusOf(mock, account)).toBe('ACTIVE')
       expect(await call('calendar_create_event', event)).toMatch(/^403 .*"tool_error_code":"insufficient_scope"/)
       expect(await call('calendar_list_events', {})).toMatch(/^200/)
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('magic-link-expired: given a link, when its user takes too long, then a page shows that it has expired', () =>
@@ -64,6 +64,6 @@ describe('bundled scenarios about consent and verification', () => {
       const { account, link } = await newLink(mock)
       expect((await approve(link)).status).toBe(410)
       expect(await statusOf(mock, account)).toBe('PENDING_AUTH')
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unfired } from '../../../src/scenarios/scenario-run.ts'
+import { rulesNotFired } from '../../../src/scenarios/scenario-run.ts'
 import { TRANSPORTS, withScenarios } from '../scenario-mock.ts'
 import { accessTokenOf, statusOf, statusAndCode } from './steps.ts'
 
@@ -16,7 +16,7 @@ describe.each(TRANSPORTS)('bundled scenarios about tokens, by %s', (transport) =
       expect(statusAndCode(await mock.send(account))).toBe('400 ACCOUNT_NOT_ACTIVE')
       expect(await statusOf(mock, account)).toBe(after('EXPIRED', transport))
       expect(mock.scenarios.list()).toMatchObject([{ state: 'expired', rules: [{ hits: 1 }, { hits: 1 }] }])
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('token-expires-and-is-refreshed: given an account, when it sends twice, then both work with two tokens', () =>
@@ -28,7 +28,7 @@ describe.each(TRANSPORTS)('bundled scenarios about tokens, by %s', (transport) =
       expect(statusAndCode(await mock.send(account))).toBe('200')
       expect(await accessTokenOf(mock, account)).not.toBe(former)
       expect(await statusOf(mock, account)).toBe('ACTIVE')
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('token-expires-without-refresh: given an account, when it sends twice, then the second finds it EXPIRED', () =>
@@ -37,7 +37,7 @@ describe.each(TRANSPORTS)('bundled scenarios about tokens, by %s', (transport) =
       expect(statusAndCode(await mock.send(account))).toBe('200')
       expect(statusAndCode(await mock.send(account))).toBe('400 ACCOUNT_NOT_ACTIVE')
       expect(await statusOf(mock, account)).toBe(after('EXPIRED', transport))
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('bearer-token-revoked: given a client, when it sends twice, then it needs a new bearer token', () =>
@@ -48,7 +48,7 @@ describe.each(TRANSPORTS)('bundled scenarios about tokens, by %s', (transport) =
       await mock.signIn()
       expect(statusAndCode(await mock.send(account))).toBe('200')
       expect(await statusOf(mock, account)).toBe('ACTIVE')
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('third-party-401-until-refreshed: given an account, when it sends, then the call works with another token', () =>
@@ -70,7 +70,7 @@ describe.each(TRANSPORTS)('bundled scenarios about tokens, by %s', (transport) =
       const third = await mock.send(account)
       expect(statusAndCode(third)).toBe('400 ACCOUNT_NOT_ACTIVE')
       expect(await statusOf(mock, account)).toBe(after('EXPIRED', transport))
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 
   it('account-disconnected-mid-run: given an account, when it sends three times, then the third finds it DISCONNECTED', () =>
@@ -80,6 +80,6 @@ describe.each(TRANSPORTS)('bundled scenarios about tokens, by %s', (transport) =
       expect(statusAndCode(await mock.send(account))).toBe('200')
       expect(statusAndCode(await mock.send(account))).toBe('400 ACCOUNT_NOT_ACTIVE')
       expect(await statusOf(mock, account)).toBe(after('DISCONNECTED', transport))
-      expect(unfired(mock.scenarios.history())).toEqual([])
+      expect(rulesNotFired(mock.scenarios.history())).toEqual([])
     }))
 })

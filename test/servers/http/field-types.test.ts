@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../src/model/domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '../../../src/model/domain/json.ts'
 import { follow, member, operations, text } from '../../spec/document.ts'
 import { createAccount } from '../../support/accounts.ts'
 import { withToolmock } from '../../support/toolmock.ts'
@@ -22,21 +22,21 @@ const VALUES: Readonly<Record<string, JsonValue>> = {
 /** Every field with a type, except those that are output-only. */
 function fieldsOf(schema: JsonObject, path: readonly string[] = []): Field[] {
   const found = follow(schema)
-  const properties = own(found, 'properties')
+  const properties = ownMember(found, 'properties')
   if (!isJsonObject(properties)) return []
   return Object.entries(properties).flatMap(([name, property]) => {
     if (!isJsonObject(property)) return []
     const target = follow(property)
-    const type = own(target, 'type')
-    if (typeof type !== 'string' || own(target, 'x-output-only') === true) return []
+    const type = ownMember(target, 'type')
+    if (typeof type !== 'string' || ownMember(target, 'x-output-only') === true) return []
     return [{ path: [...path, name], type }, ...fieldsOf(target, [...path, name])]
   })
 }
 
 const BODIES = operations.flatMap(({ id, method, path, object }) => {
-  const body = own(object, 'requestBody')
+  const body = ownMember(object, 'requestBody')
   if (!isJsonObject(body)) return []
-  const json = own(member(follow(body), 'content'), 'application/json')
+  const json = ownMember(member(follow(body), 'content'), 'application/json')
   return isJsonObject(json) ? [{ id, method, path, fields: fieldsOf(member(json, 'schema')) }] : []
 })
 
@@ -81,7 +81,7 @@ describe.each(BODIES)('$id', ({ method, path, fields }) => {
 
 describe('query parameters', () => {
   const listed = operations.flatMap(({ id, path, parameters }) =>
-    parameters.filter((each) => own(each, 'in') === 'query').map((each) => [id, path, each] as const),
+    parameters.filter((each) => ownMember(each, 'in') === 'query').map((each) => [id, path, each] as const),
   )
 
   it.each(listed.map(([id, path, parameter]) => [id, text(parameter, 'name'), path, parameter] as const))(
@@ -96,7 +96,7 @@ describe('query parameters', () => {
             ? 'query=abc&'
             : ''
         const other = required.startsWith(`${name}=`) ? '' : required
-        const isList = own(follow(member(parameter, 'schema')), 'type') === 'array'
+        const isList = ownMember(follow(member(parameter, 'schema')), 'type') === 'array'
         const answer = await api.get(path.slice('/api/v1'.length), `${other}${name}=1&${name}=1`)
 
         if (isList) expect(answer.status).toBe(200)

@@ -25,15 +25,15 @@ export const DELETE_CHECKS = checksOf('delete', 'delete_connected_account', {
     (await context.api.put('/connected_accounts', { ...(await deletedId(context)), connected_account: {} })).is(404),
   'twice (document:4.8): a second delete is a 404': answers(404, deletedId),
   'list (document:3.1): a deleted account is in no list': async (context) => {
-    const { organization_id } = await deleted(context)
+    const { organization_id } = await deleteAccount(context)
     ;(await context.api.get('/connected_accounts', { organization_id })).is(200).has('total_size', 0)
   },
   'search (document:3.1): search does not find a deleted account': async (context) => {
-    const { identifier } = await deleted(context)
+    const { identifier } = await deleteAccount(context)
     ;(await context.api.get('/connected_accounts:search', { query: identifier })).is(200).has('total_size', 0)
   },
   'execute (document:3.1): a deleted account executes nothing': async (context) => {
-    const account = await deleted(context, await context.active())
+    const account = await deleteAccount(context, await context.active())
     ;(await context.execute(account, await context.catalog.tool(account.connector))).is(404)
   },
   'others-stay (document:3.1): the same identifier in another organization stays': async (context) => {
@@ -43,7 +43,7 @@ export const DELETE_CHECKS = checksOf('delete', 'delete_connected_account', {
     await context.details(successor.string('connected_account.id'))
   },
   'created-again (document:3.1): a name that was deleted can be created again, with another id': async (context) => {
-    const account = await deleted(context)
+    const account = await deleteAccount(context)
     const id = (await context.createAgain(account)).is(201).string('connected_account.id')
     same(id === account.id, false, 'whether the id was used again')
   },
@@ -63,12 +63,12 @@ export const DELETE_CHECKS = checksOf('delete', 'delete_connected_account', {
 })
 
 /** An account that is no longer there. */
-async function deleted(context: CheckContext, created?: CreatedAccount): Promise<CreatedAccount> {
+async function deleteAccount(context: CheckContext, created?: CreatedAccount): Promise<CreatedAccount> {
   const account = created ?? (await context.account())
   ;(await context.api.post(PATH, { id: account.id })).is(200)
   return account
 }
 
 async function deletedId(context: CheckContext): Promise<{ id: string }> {
-  return { id: (await deleted(context)).id }
+  return { id: (await deleteAccount(context)).id }
 }

@@ -1,4 +1,4 @@
-import { jsonText, own, textOf } from '../../../model/domain/json.ts'
+import { jsonText, ownMember, textOf } from '../../../model/domain/json.ts'
 import { valueAt } from '../../../model/domain/value-match.ts'
 import { type ServiceResponse, everyPage, must, same } from '../service-response.ts'
 import { type Check, type CheckRun, checksOf } from '../check.ts'
@@ -11,7 +11,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
     'tools (convention:Discovery): tools are listed with name and input schema': async (context) => {
       const response = await ask(context, '/tools')
       for (const tool of response.objects('tools')) {
-        for (const field of ['id', 'provider']) same(typeof own(tool, field), 'string', `the type of ${field}`)
+        for (const field of ['id', 'provider']) same(typeof ownMember(tool, field), 'string', `the type of ${field}`)
       }
       response.string('tools.0.definition.name')
       response.object('tools.0.definition.input_schema')
@@ -28,7 +28,8 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const ofConnector = await ask(context, '/tools', { 'filter.connector': name })
       const provider = ofConnector.string('tools.0.provider')
       const response = await ask(context, '/tools', { 'filter.provider': provider, page_size: 1000 })
-      for (const tool of response.objects('tools')) same(own(tool, 'provider'), provider, 'the provider of a tool')
+      for (const tool of response.objects('tools'))
+        same(ownMember(tool, 'provider'), provider, 'the provider of a tool')
       must(
         response.list('tools').length >= ofConnector.list('tools').length,
         'every tool of the provider',
@@ -88,7 +89,9 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       async (context) => {
         const { identifier } = await context.activeAccount()
         const query = { identifier, page_size: 1000 }
-        const scoped = (await ask(context, '/tools/scoped', query)).objects('tools').map((each) => own(each, 'tool'))
+        const scoped = (await ask(context, '/tools/scoped', query))
+          .objects('tools')
+          .map((each) => ownMember(each, 'tool'))
         const available = await ask(context, '/tools/available', query)
         available.string('tools.0.definition.name')
         const ids = new Set(scoped.map((tool) => textOf(valueAt(tool, 'id'))))
@@ -123,8 +126,8 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
     ) => {
       const name = await mainProvider(context)
       const response = await ask(context, '/providers', { page_size: 100 })
-      const provider = response.objects('providers').find((each) => own(each, 'identifier') === name)
-      same(provider && own(provider, 'is_custom'), false, `is_custom of provider ${name}`)
+      const provider = response.objects('providers').find((each) => ownMember(each, 'identifier') === name)
+      same(provider && ownMember(provider, 'is_custom'), false, `is_custom of provider ${name}`)
     },
     'provider-of-accounts (convention:Discovery): an account has the provider of the tools of its connector': async (
       context,
@@ -158,8 +161,8 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
     ) => {
       const path = '/connections/app'
       const all = (await ask(context, path, { page_size: 1000 })).objects('connections')
-      for (const provider of ['NOBODY_HAS_THIS', ...new Set(all.map((each) => textOf(own(each, 'provider'))))]) {
-        const expected = all.filter((each) => own(each, 'provider') === provider)
+      for (const provider of ['NOBODY_HAS_THIS', ...new Set(all.map((each) => textOf(ownMember(each, 'provider'))))]) {
+        const expected = all.filter((each) => ownMember(each, 'provider') === provider)
         const connections = (await ask(context, path, { page_size: 1000, provider })).objects('connections')
         same(connections, expected, `the connections of ${provider}`)
       }

@@ -27,15 +27,15 @@ export const ERROR_CHECKS = checksOf('errors', null, {
     const response = await unknownAccount(context)
     same(response.at('details.0.request_info.request_id'), response.headers['x-request-id'], 'request_id')
   },
-  'code-400 (convention:G16): a 400 has code 3': coded(400, 3, ({ api }) => api.get(DETAILS)),
-  'code-401 (convention:G16): a 401 has code 16': coded(401, 16, ({ api }) =>
+  'code-400 (convention:G16): a 400 has code 3': answersCode(400, 3, ({ api }) => api.get(DETAILS)),
+  'code-401 (convention:G16): a 401 has code 16': answersCode(401, 16, ({ api }) =>
     api.send('GET', '/connected_accounts', undefined, { Authorization: '' }),
   ),
-  'code-404 (convention:G16): a 404 has code 5': coded(404, 5, unknownAccount),
-  'code-409 (convention:G16): a 409 has code 6': coded(409, 6, async (context) =>
+  'code-404 (convention:G16): a 404 has code 5': answersCode(404, 5, unknownAccount),
+  'code-409 (convention:G16): a 409 has code 6': answersCode(409, 6, async (context) =>
     context.createAgain(await context.account()),
   ),
-  'code-405 (convention:G16): a 405 has code 12': coded(405, 12, ({ api }) =>
+  'code-405 (convention:G16): a 405 has code 12': answersCode(405, 12, ({ api }) =>
     api.send('PATCH', '/connected_accounts', '{}'),
   ),
   'field-violations (convention:G16): a 400 names the field, what is wrong and the rule': async ({ api }) => {
@@ -93,7 +93,7 @@ function unknownAccount({ api }: CheckContext): Promise<ServiceResponse> {
   return api.get(DETAILS, { id: 'ca_nobody_has_this' }).then((response) => response.is(404))
 }
 
-function coded(status: number, code: number, ask: (context: CheckContext) => Promise<ServiceResponse>): CheckRun {
+function answersCode(status: number, code: number, ask: (context: CheckContext) => Promise<ServiceResponse>): CheckRun {
   return async (context) => (await ask(context)).is(status).has('code', code)
 }
 

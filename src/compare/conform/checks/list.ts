@@ -1,4 +1,4 @@
-import { own, textOf } from '../../../model/domain/json.ts'
+import { ownMember, textOf } from '../../../model/domain/json.ts'
 import { type ServiceResponse, everyPage, same, sameMembers } from '../service-response.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
@@ -163,7 +163,7 @@ async function page({ api }: CheckContext, query: QueryParameters): Promise<Serv
 }
 
 export function idsOf(response: ServiceResponse): string[] {
-  return response.objects('connected_accounts').map((account) => textOf(own(account, 'id')))
+  return response.objects('connected_accounts').map((account) => textOf(ownMember(account, 'id')))
 }
 
 /** The token of the second page of seven accounts. */

@@ -45,13 +45,13 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       must(one.string('provider.identifier') !== second.string('provider.identifier'), 'two identifiers', 'one')
     },
     'connection (convention:G38): a provider has a connection with its identifier as key_id': async (context) => {
-      const identifier = await made(context)
+      const identifier = await createProvider(context)
       const connections = (await context.api.get('/connections')).is(200).objects('connections')
       const keys = connections.map((each) => each['key_id'])
       must(keys.includes(identifier), `a connection ${identifier}`, keys)
     },
     'connector (choice:G19): accounts can be created at a provider': async (context) => {
-      const connector = await made(context)
+      const connector = await createProvider(context)
       const account = await context.account({ connector })
       account.created.has('connected_account.connector', connector)
     },
@@ -89,7 +89,7 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       response.is(200).has('provider', { ...created.object('provider'), description: 'changed' })
     },
     'update-metadata (choice:G39): metadata is replaced as a whole': async (context) => {
-      const identifier = await made(context, { metadata: { one: '1', two: '2' } })
+      const identifier = await createProvider(context, { metadata: { one: '1', two: '2' } })
       const response = await update(context, identifier, { metadata: { two: '3' } })
       response.is(200).has('provider.metadata', { two: '3' })
     },
@@ -100,21 +100,21 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       response.is(200).has('provider', created.object('provider'))
     },
     'update-proxy-empty (choice:G39): an empty proxy_url clears it': async (context) => {
-      const identifier = await made(context, sample())
+      const identifier = await createProvider(context, sample())
       ;(await update(context, identifier, { proxy_url: '' })).is(200).has('provider.proxy_url', '')
     },
     'update-identifier (document:4.12): the identifier stays when the display name changes': async (context) => {
-      const identifier = await made(context)
+      const identifier = await createProvider(context)
       const response = await update(context, identifier, { display_name: context.resources.name('renamed') })
       response.is(200).has('provider.identifier', identifier)
     },
     'update-proxy (document:4.12): a proxy_url without https:// is a 400 and changes nothing': async (context) => {
-      const identifier = await made(context)
+      const identifier = await createProvider(context)
       ;(await update(context, identifier, { proxy_url: 'http://proxy.example', description: 'lost' })).is(400)
       ;(await update(context, identifier, {})).is(200).has('provider.proxy_url', '').has('provider.description', '')
     },
     'update-type (choice:G39): accounts take the new type, without their credentials': async (context) => {
-      const connector = await made(context, { auth_patterns: [{ type: 'API_KEY' }] })
+      const connector = await createProvider(context, { auth_patterns: [{ type: 'API_KEY' }] })
       const api_key = context.resources.name('key')
       const { id } = await context.account({ connector, ...storing({ static_auth: { details: { api_key } } }) })
       ;(await update(context, connector, { auth_patterns: [{ type: 'OAUTH' }] })).is(200)
@@ -127,11 +127,11 @@ export const PROVIDER_CHECKS: readonly Check[] = [
   }),
   ...checksOf('providers', 'delete_custom_provider', {
     'delete (document:4.13): delete answers an empty JSON object': async (context) => {
-      const identifier = await made(context)
+      const identifier = await createProvider(context)
       same((await remove(context, identifier)).is(200).json, {}, 'the body')
     },
     'delete-twice (document:4.13): a second delete is a 404': async (context) => {
-      const identifier = await made(context)
+      const identifier = await createProvider(context)
       ;(await remove(context, identifier)).is(200)
       ;(await remove(context, identifier)).is(404)
       ;(await update(context, identifier, { description: 'x' })).is(404)
@@ -139,14 +139,14 @@ export const PROVIDER_CHECKS: readonly Check[] = [
     'delete-unknown (document:4.13): deleting an unknown identifier is a 404': async (context) =>
       (await remove(context, 'nobody-has-this')).is(404),
     'delete-accounts (choice:G40): the accounts of a deleted provider are DISCONNECTED': async (context) => {
-      const connector = await made(context)
+      const connector = await createProvider(context)
       const { id } = await context.account({ connector })
       ;(await remove(context, connector)).is(200)
       ;(await context.details(id)).has('connected_account.status', 'DISCONNECTED')
       ;(await context.execute({ id }, { name: 'any_tool' })).is(404)
     },
     'delete-keeps-accounts (choice:G40): the accounts can be read, updated and deleted by name': async (context) => {
-      const connector = await made(context)
+      const connector = await createProvider(context)
       const { id, identifier, organization_id } = await context.account({ connector })
       const locator = { organization_id, connector, identifier }
       ;(await remove(context, connector)).is(200)
@@ -178,7 +178,7 @@ function pairs(count: number): Record<string, string> {
 }
 
 /** The identifier of a new provider. */
-async function made(context: CheckContext, body: JsonObject = {}): Promise<string> {
+async function createProvider(context: CheckContext, body: JsonObject = {}): Promise<string> {
   return (await context.provider(body)).is(201).string('provider.identifier')
 }
 

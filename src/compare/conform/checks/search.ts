@@ -12,40 +12,48 @@ export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
   'by-identifier (document:4.9): search finds an account by a part of its identifier': async (context) => {
     const { ids, identifiers } = await sevenAccounts(context)
     const text = (identifiers[4] ?? '').slice(3)
-    must(idsOf(await found(context, { query: text })).includes(ids[4] ?? ''), `${text} to find its account`, 'none')
+    must(
+      idsOf(await searchAccounts(context, { query: text })).includes(ids[4] ?? ''),
+      `${text} to find its account`,
+      'none',
+    )
   },
   'any-case (document:4.9): search ignores case': async (context) => {
     const { ids, identifiers } = await sevenAccounts(context)
-    same(idsOf(await found(context, { query: (identifiers[4] ?? '').toUpperCase() })), [ids[4]], 'the ids found')
+    same(
+      idsOf(await searchAccounts(context, { query: (identifiers[4] ?? '').toUpperCase() })),
+      [ids[4]],
+      'the ids found',
+    )
   },
   'by-connector (document:4.9): search finds accounts by their connector': async (context) => {
     await sevenAccounts(context)
     const { name } = await context.catalog.main()
-    const response = await found(context, { query: name, page_size: 30 })
+    const response = await searchAccounts(context, { query: name, page_size: 30 })
     must(idsOf(response).length > 0, `accounts of ${name}`, 'none')
   },
   'nothing (document:4.9): a text that nothing matches finds nothing': async (context) => {
-    const response = await found(context, { query: `${context.resources.prefix}-nobody-has-this` })
+    const response = await searchAccounts(context, { query: `${context.resources.prefix}-nobody-has-this` })
     same(idsOf(response), [], 'the ids found')
     response.has('total_size', 0).has('next_page_token', '').has('prev_page_token', '')
   },
   'shape (document:4.9): search answers the shape of list, without credentials': async (context) => {
     const { identifiers } = await sevenAccounts(context)
-    const response = await found(context, { query: identifiers[1] })
+    const response = await searchAccounts(context, { query: identifiers[1] })
     response.has('total_size', 1).has('next_page_token', '').has('prev_page_token', '')
     response.lacks('connected_accounts.0.api_config').lacks('connected_accounts.0.authorization_details')
   },
   'pages (document:4.9): page tokens lead through every match once': async (context) => {
     const { ids, identifiers } = await sevenAccounts(context)
     const query = (identifiers[0] ?? '').slice(0, context.resources.prefix.length)
-    const pages = await everyPage((page_token) => found(context, { query, page_size: 30, page_token }))
+    const pages = await everyPage((page_token) => searchAccounts(context, { query, page_size: 30, page_token }))
     const pageIds = pages.flatMap(idsOf)
     same(new Set(pageIds).size, pageIds.length, 'accounts seen once')
     const missing = ids.filter((id) => !pageIds.includes(id))
     same(missing, [], 'accounts that no page had')
   },
   'three-characters (document:8): three characters are enough': (context) =>
-    found(context, { query: context.resources.prefix.slice(0, 3) }),
+    searchAccounts(context, { query: context.resources.prefix.slice(0, 3) }),
   'two-characters (document:8): two characters are a 400': answers(400, { query: 'co' }),
   'no-query (document:4.9): no query is a 400': answers(400, {}),
   'empty-query (document:4.9): an empty query is a 400': answers(400, { query: '' }),
@@ -63,11 +71,11 @@ export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
   'literal (document:4.9): characters of patterns are taken as they are': async (context) => {
     await sevenAccounts(context)
     for (const query of [`${context.resources.prefix}.*`, `${context.resources.prefix}%`]) {
-      same(idsOf(await found(context, { query })), [], `the ids found for ${query}`)
+      same(idsOf(await searchAccounts(context, { query })), [], `the ids found for ${query}`)
     }
   },
 })
 
-async function found({ api }: CheckContext, query: QueryParameters): Promise<ServiceResponse> {
+async function searchAccounts({ api }: CheckContext, query: QueryParameters): Promise<ServiceResponse> {
   return (await api.get(PATH, query)).is(200)
 }

@@ -32,7 +32,7 @@ export const TIME_CHECKS: readonly Check[] = [
       await isolated.control().decide(response.string('link'), 'approve')
     },
     'expired-link (convention:States): a link for an EXPIRED account makes it PENDING_AUTH': async (isolated) => {
-      const id = await expired(isolated)
+      const id = await expiredAccount(isolated)
       ;(await isolated.link({ id })).is(200)
       ;(await isolated.details(id)).has('connected_account.status', 'PENDING_AUTH')
     },
@@ -82,19 +82,19 @@ export const TIME_CHECKS: readonly Check[] = [
   }),
   ...timeChecks('execute_tool', {
     'expired-executes-nothing (convention:G44): an EXPIRED account is a 400 with code 9': async (isolated) => {
-      const id = await expired(isolated)
+      const id = await expiredAccount(isolated)
       const tool = await isolated.catalog.tool((await isolated.catalog.ofType('OAUTH')).name)
       ;(await isolated.execute({ id }, tool)).is(400).has('code', 9)
     },
     'token-refreshed-for-tool (convention:G46): a tool call refreshes an expired token first': async (isolated) => {
-      const account = await consented(isolated)
+      const account = await consentedAccount(isolated)
       const tool = await isolated.catalog.tool(account.connector, 'without required input')
       await isolated.environment.advance('2h')
       ;(await isolated.execute(account, tool)).is(200)
     },
     'refresh-refused-for-tool (convention:G46): a refused refresh is a 400 with code 9, and makes the account EXPIRED':
       async (isolated) => {
-        const account = await consented(isolated)
+        const account = await consentedAccount(isolated)
         const tool = await isolated.catalog.tool(account.connector, 'without required input')
         await isolated.environment.accountEvent(account.id, 'revoke_refresh_token')
         await isolated.environment.advance('2h')
@@ -118,7 +118,7 @@ export const TIME_CHECKS: readonly Check[] = [
   }),
   ...timeChecks('get_connected_account_auth', {
     'token-refreshed (document:2.2): get-auth refreshes an expired token first': async (isolated) => {
-      const { id } = await consented(isolated)
+      const { id } = await consentedAccount(isolated)
       const before = (await isolated.auth(id)).string(TOKEN)
       await isolated.environment.advance('2h')
       const after = (await isolated.auth(id)).has('connected_account.status', 'ACTIVE')
@@ -128,7 +128,7 @@ export const TIME_CHECKS: readonly Check[] = [
       must(expires > updated, 'an expiry in the future', expires)
     },
     'refresh-refused (convention:States): a refused refresh makes the account EXPIRED': async (isolated) => {
-      const { id } = await consented(isolated)
+      const { id } = await consentedAccount(isolated)
       await isolated.environment.accountEvent(id, 'revoke_refresh_token')
       await isolated.environment.advance('2h')
       ;(await isolated.auth(id)).has('connected_account.status', 'EXPIRED')
@@ -136,7 +136,7 @@ export const TIME_CHECKS: readonly Check[] = [
   }),
   ...timeChecks('update_connected_account', {
     'update-reactivates (choice:States): live credentials make an EXPIRED account ACTIVE': async (isolated) => {
-      const id = await expired(isolated)
+      const id = await expiredAccount(isolated)
       const connected_account = { authorization_details: credentialsOf('oauth_token', 'new') }
       const response = await isolated.api.put('/connected_accounts', { id, connected_account })
       response.is(200).has('connected_account.status', 'ACTIVE')
@@ -156,14 +156,14 @@ export const TIME_CHECKS: readonly Check[] = [
 /** Credentials that end and cannot be refreshed. */
 const SHORT_TOKEN = storing({ oauth_token: { access_token: 'at-short' } })
 
-async function expired(isolated: OwnContext): Promise<string> {
+async function expiredAccount(isolated: OwnContext): Promise<string> {
   const { id } = await isolated.accountAt('OAUTH', SHORT_TOKEN)
   await isolated.environment.accountEvent(id, 'expire')
   return id
 }
 
 /** An account with the tokens of a real consent. */
-async function consented(isolated: CheckContext): Promise<CreatedAccount> {
+async function consentedAccount(isolated: CheckContext): Promise<CreatedAccount> {
   return isolated.verified(await isolated.accountAt('OAUTH'))
 }
 

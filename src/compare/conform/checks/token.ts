@@ -9,18 +9,18 @@ const NO_CLIENT = { client_id: undefined, client_secret: undefined }
 /** The token endpoint (part 5). */
 export const TOKEN_CHECKS = checksOf('token', 'create_token', {
   'issued (document:5.1): client credentials get an access token': async (context) =>
-    (await issued(context)).string('access_token'),
+    (await issueToken(context)).string('access_token'),
   'json (document:1): the token response is application/json': async (context) =>
-    (await issued(context)).header('Content-Type', /^application\/json\b/),
+    (await issueToken(context)).header('Content-Type', /^application\/json\b/),
   'type (convention:G13): the token type is Bearer': async (context) =>
-    (await issued(context)).has('token_type', 'Bearer'),
+    (await issueToken(context)).has('token_type', 'Bearer'),
   'lifetime (convention:G13): expires_in is a whole number of seconds': async (context) => {
-    const seconds = (await issued(context)).at('expires_in')
+    const seconds = (await issueToken(context)).at('expires_in')
     must(Number.isInteger(seconds) && Number(seconds) > 0, 'expires_in to be a positive integer', seconds)
   },
-  'scope (convention:G13): the scope is empty': async (context) => (await issued(context)).has('scope', ''),
+  'scope (convention:G13): the scope is empty': async (context) => (await issueToken(context)).has('scope', ''),
   'not-stored (convention:G13): the token response forbids caches to keep it': async (context) =>
-    (await issued(context)).header('Cache-Control', /\bno-store\b/).header('Pragma', /\bno-cache\b/),
+    (await issueToken(context)).header('Cache-Control', /\bno-store\b/).header('Pragma', /\bno-cache\b/),
   'usable (document:5.3): a fresh token opens an operation': async ({ api }) => {
     const token = (await api.requestToken()).is(200).string('access_token')
     ;(await api.send('GET', '/connected_accounts', undefined, { Authorization: `Bearer ${token}` })).is(200)
@@ -88,7 +88,7 @@ export const TOKEN_CHECKS = checksOf('token', 'create_token', {
     (await api.requestToken({ grant_type: undefined })).is(400).string('error_description'),
 })
 
-async function issued({ api }: CheckContext) {
+async function issueToken({ api }: CheckContext) {
   return (await api.requestToken()).is(200)
 }
 

@@ -32,7 +32,7 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
   ),
   'config-null (choice:G27): null removes a key of api_config': merging({ b: null }, { a: 1, nested: { x: 1 } }),
   'stored (document:4.2): what update answers is what get-details answers then': async (context) => {
-    const account = await configured(context)
+    const account = await configuredAccount(context)
     const response = await update(context, account, { api_config: { b: 3 } })
     const details = await context.details(account.id)
     same(details.at(CONFIG), response.at(CONFIG), 'the stored api_config')
@@ -71,7 +71,7 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
     must(false, 'updated_at after that of create', before)
   },
   'updated-at-stays (choice:G27): an update that changes nothing leaves updated_at': async (context) => {
-    const account = await configured(context)
+    const account = await configuredAccount(context)
     const before = account.created.string('connected_account.updated_at')
     // The clock of the service may be coarse, so that one update would not show a moved one.
     for (let turn = 0; turn < 5; turn += 1)
@@ -114,13 +114,13 @@ async function update({ api }: CheckContext, { id }: CreatedAccount, connected_a
   return (await api.put(PATH, { id, connected_account })).is(200)
 }
 
-function configured(context: CheckContext): Promise<CreatedAccount> {
+function configuredAccount(context: CheckContext): Promise<CreatedAccount> {
   return context.account({ connected_account: { api_config: { a: 1, b: 2, nested: { x: 1 } } } })
 }
 
 /** What api_config is after an update of that of `configured`. */
 function merging(api_config: JsonObject, expected: JsonObject): CheckRun {
   return async (context) => {
-    ;(await update(context, await configured(context), { api_config })).has(CONFIG, expected)
+    ;(await update(context, await configuredAccount(context), { api_config })).has(CONFIG, expected)
   }
 }

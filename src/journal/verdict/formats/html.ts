@@ -1,6 +1,6 @@
 import { isViolation } from '../../../model/domain/finding.ts'
 import type { Coverage, FindingSource, Reach, ReportFinding, Tally } from '../report-types.ts'
-import { breakable, capitalised, plural } from '../../../model/domain/text.ts'
+import { breakable, capitalise, plural } from '../../../model/domain/text.ts'
 import { html, type Html, type HtmlValue } from '../../../ui/pages/html.ts'
 import { htmlDocument } from '../../../ui/pages/layout.ts'
 import { REPORT_STYLE } from '../../../ui/pages/style.ts'
@@ -200,7 +200,11 @@ function environmentsSection({ contract, coverage }: JudgedReports): Section {
   })
   const heads: Head[] = ['Environment', ...counts.map((label) => [label, 'number'] as const), 'Operations', 'Statuses']
   const section = table('Findings and coverage of each environment', heads, rows)
-  return { id: 'environments', title: 'Environments', parts: [collapsed(plural(rows.length, 'environment'), section)] }
+  return {
+    id: 'environments',
+    title: 'Environments',
+    parts: [collapsedSection(plural(rows.length, 'environment'), section)],
+  }
 }
 
 /** `5 of 7`, and how many more were only injected. */
@@ -218,7 +222,7 @@ const REACH_NAMES = Object.keys(REACHES) as Reach[]
 function coverageSection(coverage: Coverage, shortfalls: readonly ReportFinding[]): Section {
   const rows = coverageRows(coverage).map(([kind, tally]) => {
     const { driven, injected_only: injected, never, total } = tally
-    return [capitalised(kind), driven, injected, never, total, bar(tally)]
+    return [capitalise(kind), driven, injected, never, total, bar(tally)]
   })
   const counts = ['Driven', 'Only injected', 'Never', 'Total'].map((label) => [label, 'number'] as const)
   return {
@@ -273,11 +277,11 @@ function detailsSection({ operations, lifecycle_moves: moves, scenarios }: Cover
     title: 'Details',
     parts: [
       ...operations.map(operationDetails),
-      collapsed(
+      collapsedSection(
         'Lifecycle transitions of accounts',
         table('Transitions of accounts between statuses', ['Event', 'From', 'To', 'Reach'], moveRows),
       ),
-      collapsed(
+      collapsedSection(
         'Bundled scenarios',
         table(
           'A scenario is driven once all of its rules that must fire have fired',
@@ -289,7 +293,7 @@ function detailsSection({ operations, lifecycle_moves: moves, scenarios }: Cover
   }
 }
 
-function collapsed(summary: HtmlValue, inside: HtmlValue, id?: string): Html {
+function collapsedSection(summary: HtmlValue, inside: HtmlValue, id?: string): Html {
   return html`<details ${id !== undefined && html`id="${id}"`}>
     <summary>${summary}</summary>
     ${inside}
@@ -307,7 +311,7 @@ function operationDetails({ operation, statuses, request_fields, response_fields
       const counts = { driven: each.answers, injected_only: `${each.injected} injected`, never: 'never' }
       return html`${inCode(each.error_code)} <small>(${counts[each.reach]})</small>`
     })
-    return [status, reachMark(reach), answers, injected, listed(codes)]
+    return [status, reachMark(reach), answers, injected, commaList(codes)]
   })
   const requestFields = request_fields.map(({ path, in: place, required, reach }): Reached => {
     const about = [...(place === 'body' ? [] : [place]), ...(required ? ['required'] : [])].join(', ')
@@ -328,18 +332,18 @@ function operationDetails({ operation, statuses, request_fields, response_fields
   ]
   const { driven } = tallyOf(statuses)
   const summary = html`<code>${operation}</code> <small>${driven} of ${statuses.length} statuses</small>`
-  return collapsed(summary, tables, `operation-${operation}`)
+  return collapsedSection(summary, tables, `operation-${operation}`)
 }
 
 /** The fields by how far they were reached, a row each. */
 function fieldRows(part: string, fields: readonly Reached[]): HtmlValue[][] {
   return REACH_NAMES.flatMap((wanted) => {
     const reached = fields.filter(({ reach }) => reach === wanted).map(({ shown }) => shown)
-    return reached.length === 0 ? [] : [[part, reachMark(wanted), listed(reached)]]
+    return reached.length === 0 ? [] : [[part, reachMark(wanted), commaList(reached)]]
   })
 }
 
-function listed(items: readonly Html[]): HtmlValue {
+function commaList(items: readonly Html[]): HtmlValue {
   return items.map((item, at) => html`${at > 0 && ', '}${item}`)
 }
 

@@ -98,14 +98,14 @@ function locationOf({ operation, field, code, rule }: ReportFinding, bundled: Re
   if (operation !== null) return inOperation(operation, field, `${operation}/${field}`)
   if (rule) {
     const file = bundled.has(rule.scenario) ? `scenarios/${rule.scenario}.yaml` : SPEC
-    return placed(file, undefined, {
+    return sarifLocation(file, undefined, {
       name: rule.rule,
       fullyQualifiedName: `${rule.scenario}/${rule.rule}`,
       kind: 'resource',
     })
   }
   const fullyQualifiedName = code === UNKNOWN_PATH ? field : code
-  return placed(SPEC, undefined, { name: fullyQualifiedName, fullyQualifiedName, kind: 'resource' })
+  return sarifLocation(SPEC, undefined, { name: fullyQualifiedName, fullyQualifiedName, kind: 'resource' })
 }
 
 const RULE_OF_CODE: ReadonlyMap<string, RuleId> = new Map(
@@ -140,7 +140,7 @@ function placeOfTest({ name, file, line }: TestName): Location[] {
 }
 
 /** A line of a file of the package, or the whole file. */
-function placed(
+function sarifLocation(
   uri: string,
   startLine: number | undefined,
   logical: NonNullable<Location['logicalLocations']>[number],
@@ -152,7 +152,7 @@ function placed(
 
 /** A part of an operation in the spec. */
 export function inOperation(operation: string, name: string, fullyQualifiedName: string): Location {
-  return placed(SPEC, OPERATION_LINES[operation], { name, fullyQualifiedName, kind: 'member' })
+  return sarifLocation(SPEC, OPERATION_LINES[operation], { name, fullyQualifiedName, kind: 'member' })
 }
 
 /** GitHub identifies an alert by the second one and cannot compute it for a file outside the repository. */

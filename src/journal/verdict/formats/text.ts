@@ -1,6 +1,6 @@
 import type { Coverage, Tally } from '../report-types.ts'
 import { oneLine, plural } from '../../../model/domain/text.ts'
-import { indented, paintFor, type Style, type Terminal } from '../../../platform/terminal.ts'
+import { indentLine, paintFor, type Style, type Terminal } from '../../../platform/terminal.ts'
 import type { Verdict, VerdictItem } from '../report-pair.ts'
 import { ruleSentences } from '../sentences.ts'
 import type { JudgedReports } from '../verdict.ts'
@@ -20,8 +20,8 @@ export function verdictText(verdict: Verdict, terminal?: Terminal): string {
   const rows = terminal ? ROWS.screen - ROWS.around - rowsOf(last, terminal) : Infinity
   const [few, some] = terminal && reasons.length > 0 ? [3, 4] : [rows / 3, rows / 3]
   const others = [
-    ...titled('allowed by --allow-violation:', allowed, { rows: few, terminal }),
-    ...titled('warnings, which do not fail the verdict:', warnings, { rows: some, terminal }),
+    ...titledSection('allowed by --allow-violation:', allowed, { rows: few, terminal }),
+    ...titledSection('warnings, which do not fail the verdict:', warnings, { rows: some, terminal }),
     ...ruleLines(scenarios, { rows: few, terminal }),
   ]
   const first = itemLines(reasons, { rows: rows - rowsOf(others, terminal), terminal }, oneOfEachKind(reasons))
@@ -38,7 +38,7 @@ const STYLES: Readonly<Record<string, Style>> = { violation: 'red', warning: 'ye
 export function lineOnTerminal(line: string, terminal: Terminal | undefined): string {
   const [start = '', word = ''] = /^ *(?:(violation|warning|toolmock:) +)?/.exec(line) ?? []
   const style = STYLES[word]
-  const text = indented(line, word === TITLE ? HANGING : start.length || HANGING, terminal)
+  const text = indentLine(line, word === TITLE ? HANGING : start.length || HANGING, terminal)
   return style === undefined ? text : text.replace(word, paintFor(terminal)(style, word))
 }
 
@@ -66,7 +66,7 @@ interface Space {
   readonly terminal: Terminal | undefined
 }
 
-function titled(title: string, list: readonly VerdictItem[], space: Space): string[] {
+function titledSection(title: string, list: readonly VerdictItem[], space: Space): string[] {
   if (list.length === 0) return []
   return [title, ...itemLines(list, { ...space, rows: space.rows - 1 }, list.slice(0, 1))]
 }
