@@ -6,17 +6,17 @@ import type { Step } from './step.ts'
 const SOURCE = 'src/ui/dashboard'
 const OUTPUT = 'src/ui/dashboard/generated'
 
-/** All views, what the editor of scenarios loads when it is first shown, and the style sheet. */
-const [VIEWS, EDITOR, STYLE] = ['app.js', 'editor.js', 'style.css'] as const
+/** All views, what is loaded when it is first shown, the shared worker, and the style sheet. */
+const [VIEWS, EDITOR, STREAM, STYLE] = ['app.js', 'editor.js', 'stream.js', 'style.css'] as const
 
-/** The most bytes, compressed, of the views and their style. */
+/** The most bytes, compressed, of what every visit loads. */
 const LIMIT = 45_000
 
 /** The scripts and the style sheet of the dashboard, bundled for browsers. */
 export const dashboard: Step = {
   name: 'dashboard',
   inputs: [SOURCE, 'src/model/domain', 'src/ui/pages', 'package-lock.json'],
-  outputs: [VIEWS, EDITOR, STYLE].map((name) => `${OUTPUT}/${name}`),
+  outputs: [VIEWS, EDITOR, STREAM, STYLE].map((name) => `${OUTPUT}/${name}`),
   make: async (root) => {
     const { rolldown } = await import('rolldown')
     const bundle = await rolldown({
@@ -33,7 +33,7 @@ export const dashboard: Step = {
       minify: true,
       comments: false,
       entryFileNames: VIEWS,
-      chunkFileNames: EDITOR,
+      chunkFileNames: ({ name }) => (name === 'stream' ? STREAM : EDITOR),
     })
     await bundle.close()
     const { BASE_STYLE } = await import('../../src/ui/pages/style.ts')
@@ -43,8 +43,12 @@ export const dashboard: Step = {
       [STYLE, style],
     ])
     const names = [...made.keys()].sort().join(', ')
-    if (names !== [VIEWS, EDITOR, STYLE].sort().join(', ')) throw new Error(`the dashboard has other files: ${names}`)
-    const size = [VIEWS, STYLE].reduce((sum, name) => sum + gzipSync(made.get(name) ?? '', { level: 9 }).length, 0)
+    if (names !== [VIEWS, EDITOR, STREAM, STYLE].sort().join(', '))
+      throw new Error(`the dashboard has other files: ${names}`)
+    const size = [VIEWS, STREAM, STYLE].reduce(
+      (sum, name) => sum + gzipSync(made.get(name) ?? '', { level: 9 }).length,
+      0,
+    )
     if (size > LIMIT) throw new Error(`${VIEWS} and ${STYLE} have ${size} bytes compressed, more than ${LIMIT}`)
     return new Map([...made].map(([name, text]) => [`${OUTPUT}/${name}`, text]))
   },

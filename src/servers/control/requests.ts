@@ -192,8 +192,8 @@ function requestNotFound(id: string): never {
   throw new ControlError('REQUEST_NOT_FOUND', message)
 }
 
-/** Proxies and clients close a connection that stays silent. */
-const HEARTBEAT_MS = 15_000
+/** Proxies and clients close a connection that stays silent, and the dashboard says that a server is. */
+const HEARTBEAT_MS = 2000
 
 /** Bytes of events that a slow reader has not taken yet. Beyond that its connection is closed, and it has to connect again. */
 const MAX_UNREAD = 4 * 1024 * 1024

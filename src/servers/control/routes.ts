@@ -19,7 +19,7 @@ const loadResponses = lazyImport(() => import('./responses.ts'))
 const loadDashboard = lazyImport(() => import('./dashboard.ts'))
 
 /** The dashboard is a page and no part of the control API, which feeds it. */
-const DASHBOARD_PATHS = ['/ui', '/ui/app.js', '/ui/editor.js', '/ui/style.css']
+const DASHBOARD_PATHS = ['/ui', '/ui/app.js', '/ui/editor.js', '/ui/stream.js', '/ui/style.css']
 
 /** These say nothing of what a commit changes, and a server that lets a probe wait is started again. */
 const PROBE_PATHS = ['/health', '/ready']

@@ -27,6 +27,10 @@ export const tokenProblem = signal<string | undefined>(undefined)
 /** The key of the admin token in the session storage, which ends with the tab. */
 const TOKEN = 'toolmock-admin-token'
 
+export function adminToken(): string | null {
+  return sessionStorage.getItem(TOKEN)
+}
+
 export function keepToken(token: string): void {
   sessionStorage.setItem(TOKEN, token)
   tokenProblem.value = undefined
@@ -43,7 +47,7 @@ export interface CallOptions {
 }
 
 /** The address of a path of the control API, relative to the page at `/_mock/ui`. An empty parameter is left out. */
-function addressOf(path: string, query: Query): string {
+export function addressOf(path: string, query: Query): string {
   const given = Object.entries(query).flatMap(([name, value = '']) => (value === '' ? [] : [[name, String(value)]]))
   const search = new URLSearchParams(given).toString()
   return `.${path}${search === '' ? '' : `?${search}`}`
@@ -57,7 +61,7 @@ export function serverUrl(): string {
 /** One call of the control API, in the environment that is shown unless its query says otherwise. @throws ApiError */
 export async function open(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   const { query, body, signal = null } = options
-  const token = sessionStorage.getItem(TOKEN)
+  const token = adminToken()
   const headers = {
     ...(token !== null && { Authorization: `Bearer ${token}` }),
     ...(body !== undefined && { 'Content-Type': typeof body === 'string' ? 'application/yaml' : 'application/json' }),
@@ -69,9 +73,13 @@ export async function open(method: string, path: string, options: CallOptions = 
     throw new ApiError(0, 'The server cannot be reached.')
   })
   if (response.ok) return response
-  const error = await errorOf(response)
-  if (error.status === 401) tokenProblem.value = token === null ? '' : 'This is not the admin token.'
-  throw error
+  throw refusal(await errorOf(response))
+}
+
+/** An error of the server; one of the admin token asks for it. */
+export function refusal(error: ApiError): ApiError {
+  if (error.status === 401) tokenProblem.value = adminToken() === null ? '' : 'This is not the admin token.'
+  return error
 }
 
 export async function call<T>(method: string, path: string, options?: CallOptions): Promise<T> {

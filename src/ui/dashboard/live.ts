@@ -1,7 +1,17 @@
 import { batch, computed, signal } from '@preact/signals'
-import { ApiError, call, type CallOptions, open, type Schemas, type TimelineEntry } from './api.ts'
+import {
+  addressOf,
+  adminToken,
+  ApiError,
+  call,
+  type CallOptions,
+  refusal,
+  type Schemas,
+  type TimelineEntry,
+} from './api.ts'
 import { ALL, environment } from './hash-route.ts'
 import { distanceOf } from './format.ts'
+import type { AddressedMessage, StreamMessage, StreamRequest } from './stream.ts'
 import { MAX_ENTRIES, Timeline } from './timeline-entries.ts'
 
 /*
@@ -9,8 +19,19 @@ import { MAX_ENTRIES, Timeline } from './timeline-entries.ts'
  * send the admin token.
  */
 
-export type Connection = 'connecting' | 'live' | 'lost' | 'refused'
-export const connection = signal<Connection>('connecting')
+export type Connection = 'connecting' | 'live' | 'waiting' | 'silent' | 'lost' | 'refused'
+const connection = signal<Connection>('connecting')
+
+/** When the server was last heard of, in milliseconds of the browser. It sends something every two seconds. */
+const beatAt = signal(0)
+
+/** A server that accepts connections and sends nothing is not live. */
+export const connectionState = computed((): Connection => {
+  const { value: state } = connection
+  const silence = realNow.value - beatAt.value
+  if (silence < 5000 || state === 'lost' || state === 'refused') return state
+  return silence < 15_000 ? 'waiting' : 'silent'
+})
 export const timeline = new Timeline()
 export const environments = signal<readonly { readonly name: string; readonly label: string | null }[]>([])
 
@@ -64,48 +85,66 @@ function realTime(): number {
   return performance.timeOrigin + performance.now()
 }
 
-/** Reads the stream of the environment in the URL, and connects again after the stream ends. */
+/** Follows the stream of the environment in the URL while the page can be seen. */
 export function follow(): void {
   environment.subscribe(() => {
     timeline.clear()
-    reconnect()
+    void reconnect()
   })
   setInterval(() => {
     if (document.visibilityState === 'visible') realNow.value = realTime()
   }, 250)
+  document.addEventListener('visibilitychange', () => void reconnect())
 }
 
-let reading = new AbortController()
-
-/** Connects again, which also loads the entries that were skipped. */
-export function reconnect(): void {
-  reading.abort()
-  reading = new AbortController()
-  void keepReading(environment.value, reading.signal)
+/** Begins the stream again, which also loads the entries that were skipped. A hidden page has none. */
+export async function reconnect(): Promise<void> {
+  const isVisible = document.visibilityState === 'visible'
+  const query = { newest: MAX_ENTRIES, environment: environment.value === ALL ? undefined : environment.value }
+  const address = new URL(addressOf('/timeline', query), location.href).href
+  const request: StreamRequest | null = isVisible ? { address, token: adminToken() } : null
+  followed = isVisible ? address : ''
+  beatAt.value = realTime()
+  const port = await (streamPort ??= openStreamPort())
+  port.postMessage(request)
 }
 
-/** Reads the stream until `stop` aborts. After the stream ends it connects again, with longer pauses after each failure. */
-async function keepReading(name: string, stop: AbortSignal): Promise<void> {
-  let pause = SHORTEST_PAUSE
-  for (;;) {
-    const refused = await read(name, stop, () => (pause = SHORTEST_PAUSE)).then(
-      () => undefined,
-      (error: unknown) =>
-        error instanceof ApiError && error.status >= 400 && error.status !== 503 ? error : undefined,
-    )
-    if (stop.aborted) return
-    problem.value = refused
-    connection.value = refused ? 'refused' : 'lost'
-    lostAt.value ??= realTime()
-    // Without the admin token the next attempt is refused as well. A deleted environment can be created again.
-    if (refused?.status === 401) return
-    await new Promise((resolve) => setTimeout(resolve, pause))
-    pause = Math.min(pause * 2, MAX_PAUSE)
+/** The address of the stream, empty for none. */
+let followed = ''
+
+let streamPort: Promise<MessagePort> | undefined
+
+/** To the shared worker, or to the same module in this page where the browser has none. */
+function openStreamPort(): Promise<MessagePort> {
+  const inPage = async (): Promise<MessagePort> => {
+    const { port1, port2 } = new MessageChannel()
+    const { serve } = await import('./stream.ts')
+    serve(port1)
+    return port2
   }
+  const port = 'SharedWorker' in globalThis ? Promise.resolve(sharedWorker().port) : inPage()
+  return port.then((opened) => {
+    opened.onmessage = ({ data }: MessageEvent<AddressedMessage>) => {
+      if (data.address === followed) batch(() => receive(data))
+    }
+    return opened
+  })
 }
 
-const SHORTEST_PAUSE = 250
-const MAX_PAUSE = 5000
+/** The content security policy allows the policy of this name alone, which allows this script alone. */
+function sharedWorker(): SharedWorker {
+  const script = 'ui/stream.js'
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
+  const policy = trustedTypes?.createPolicy('toolmock', { createScriptURL: () => script })
+  return new SharedWorker((policy?.createScriptURL('') ?? script) as string, { type: 'module', name: 'toolmock' })
+}
+
+interface TrustedTypes {
+  createPolicy: (
+    name: string,
+    rules: { createScriptURL: () => string },
+  ) => { createScriptURL: (text: string) => unknown }
+}
 
 /** Why the server refused the stream, for example because the environment does not exist or the admin token is missing. */
 export const problem = signal<ApiError | undefined>(undefined)
@@ -119,40 +158,45 @@ interface StreamState {
 /** When the server was started that the stream came from last. */
 let startedAt: string | undefined
 
-async function read(name: string, stop: AbortSignal, connected: () => void): Promise<void> {
-  const query = { newest: MAX_ENTRIES, environment: name === ALL ? undefined : name }
-  const response = await open('GET', '/timeline', { query, signal: stop })
-  connected()
-  batch(() => {
+/** Whether the next entries are all that there are. */
+let isFirst = true
+
+function receive(message: StreamMessage): void {
+  beatAt.value = realTime()
+  if (message.kind === 'connected') {
+    isFirst = true
     problem.value = undefined
     connection.value = 'live'
     // What a view has loaded before the connection was lost can be old.
     if (lostAt.value !== undefined) changes.value++
     lostAt.value = undefined
-  })
-  let first = true
-  for await (const { event, data } of eventsOf(response, stop)) {
-    batch(() => {
-      if (event === 'entries') {
-        const { entries, skipped } = JSON.parse(data) as { entries: TimelineEntry[]; skipped: number }
-        if (first) timeline.replace(entries)
-        else {
-          timeline.add(entries, skipped)
-          // Requests change counts and findings, for which the server sends no `state` event.
-          announceChange()
-        }
-        first = false
-      } else if (event === 'cleared') {
-        timeline.clear((JSON.parse(data) as { environment: string }).environment)
-      } else if (event === 'state') {
-        const state = JSON.parse(data) as StreamState
-        if (startedAt !== undefined && startedAt !== state.started_at) timeline.restarted(state.started_at)
-        startedAt = state.started_at
-        environments.value = state.environments
-        showClock(state.clock)
-        announceChange()
-      }
-    })
+  } else if (message.kind === 'ended') {
+    const { status } = message
+    problem.value = status === 0 ? undefined : refusal(new ApiError(status, message.message))
+    connection.value = status === 0 ? 'lost' : 'refused'
+    lostAt.value ??= realTime()
+  } else if (message.kind === 'event') receiveEvent(message.event, message.data)
+}
+
+function receiveEvent(event: string, data: string): void {
+  if (event === 'entries') {
+    const { entries, skipped } = JSON.parse(data) as { entries: TimelineEntry[]; skipped: number }
+    if (isFirst) timeline.replace(entries)
+    else {
+      timeline.add(entries, skipped)
+      // Requests change counts and findings, for which the server sends no `state` event.
+      announceChange()
+    }
+    isFirst = false
+  } else if (event === 'cleared') {
+    timeline.clear((JSON.parse(data) as { environment: string }).environment)
+  } else if (event === 'state') {
+    const state = JSON.parse(data) as StreamState
+    if (startedAt !== undefined && startedAt !== state.started_at) timeline.restarted(state.started_at)
+    startedAt = state.started_at
+    environments.value = state.environments
+    showClock(state.clock)
+    announceChange()
   }
 }
 
@@ -162,24 +206,4 @@ function announceChange(): void {
     announced = undefined
     changes.value++
   }, 1000)
-}
-
-/** Server-sent events of a response; comments are left out. */
-async function* eventsOf(
-  response: Response,
-  stop: AbortSignal,
-): AsyncGenerator<{ readonly event: string; readonly data: string }> {
-  if (!response.body) return
-  const reader = response.body.pipeThrough(new TextDecoderStream(), { signal: stop }).getReader()
-  let rest = ''
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    const parts = (rest + value).split('\n\n')
-    rest = parts.pop() ?? ''
-    for (const part of parts) {
-      const [, event, data] = /^event: (.*)\ndata: (.*)$/m.exec(part) ?? []
-      if (event !== undefined && data !== undefined) yield { event, data }
-    }
-  }
 }

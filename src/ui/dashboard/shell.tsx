@@ -17,7 +17,7 @@ import {
   clockNow,
   clockShift,
   type Connection,
-  connection,
+  connectionState,
   environments,
   isClockKnown,
   problem,
@@ -199,18 +199,24 @@ function Clock() {
 const CONNECTIONS: { readonly [State in Connection]: readonly [text: string, tone: string] } = {
   connecting: ['connecting', ''],
   live: ['live', 'success'],
+  waiting: ['waiting', 'warning'],
+  silent: ['no answer', 'error'],
   lost: ['not connected, trying again', 'error'],
   refused: ['not connected', 'error'],
 }
 
 function ConnectionState() {
   const skipped = timeline.skipped.value
-  const state = connection.value
+  const state = connectionState.value
   const [text, tone] = CONNECTIONS[state]
   return (
     <span class="connection" role="status">
       {state === 'live' && skipped > 0 ? (
-        <SmallButton label={`${plural(skipped, 'request')} not shown, load them`} class="warning" onClick={reconnect} />
+        <SmallButton
+          label={`${plural(skipped, 'request')} not shown, load them`}
+          class="warning"
+          onClick={() => void reconnect()}
+        />
       ) : (
         <small class={`state dot ${state} ${tone}`}>{text}</small>
       )}
@@ -237,7 +243,7 @@ function TokenDialog({ found }: Readonly<{ found: string }>) {
       <Form
         submit={() => {
           keepToken(token)
-          reconnect()
+          void reconnect()
         }}
       >
         <p>It is the value of --admin-token. It is kept in this tab, until the tab is closed.</p>

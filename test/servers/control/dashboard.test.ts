@@ -57,6 +57,7 @@ describe('GET /_mock/ui', () => {
     ['/_mock/ui/app.js', 'text/javascript', 'toolmock-admin-token'],
     ['/_mock/ui/app.js', 'text/javascript', 'clock-face'],
     ['/_mock/ui/editor.js', 'text/javascript', 'code-key'],
+    ['/_mock/ui/stream.js', 'text/javascript', 'connect'],
     ['/_mock/ui/style.css', 'text/css', '--accent'],
   ])('%s is %s under a policy without inline scripts, frames and markup from text', async (path, type, part) => {
     await withControl({}, async ({ http }) => {
@@ -72,7 +73,7 @@ describe('GET /_mock/ui', () => {
         "default-src 'none'",
         "script-src 'self'",
         "frame-ancestors 'none'",
-        "trusted-types 'none'",
+        'trusted-types toolmock',
       ])
         expect(policy.split('; ')).toContain(directive)
       expect(policy).not.toContain('unsafe')
