@@ -16,7 +16,6 @@ import type { RequestTrace } from '../model/domain/request-trace.ts'
 import { accountsOf, connectionOf, connectionsOf, type Environment, now } from './environment.ts'
 import { revokeGrants } from './grants.ts'
 
-/** A new account at a connection of a connector, as it is without credentials, and not yet in the model. */
 export function newAccount(
   environment: Environment,
   connector: Connector,
@@ -65,9 +64,8 @@ export function adoptConnectionType(environment: Environment, { connector, autho
 }
 
 /**
- * Gives the accounts at all connections of a connector the connector's authorization type (G39). Credentials of another
- * type no longer fit: they are revoked and dropped, its links and what waits for verification end, and the account is as
- * after a create without credentials. Only inside a transaction.
+ * Credentials of another type no longer fit (G39): they are revoked and dropped, links and what waits for verification
+ * end, and the account is as after a create without credentials. Only inside a transaction.
  */
 export function adoptConnectorType(
   environment: Environment,

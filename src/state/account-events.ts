@@ -27,7 +27,6 @@ export class IllegalMoveError extends Error {
   }
 }
 
-/** The events that an account's present state allows. */
 export function allowedEvents(account: Account): AccountEvent[] {
   return ACCOUNT_EVENTS.filter((event) => obstacle(account, event) === undefined)
 }
@@ -102,7 +101,6 @@ const STATUS_EVENTS = { expire: 'expired_manually', disconnect: 'disconnected' }
   Record<AccountEvent, LifecycleEvent>
 >
 
-/** Why an event is not allowed; undefined when it is. */
 function obstacle(account: Account, event: AccountEvent): string | undefined {
   switch (event) {
     case 'expire':

@@ -11,10 +11,7 @@ interface PendingRequest {
   readonly account: Account
 }
 
-/**
- * Puts the auth request that verify names; it stores the account's identifier, also when another person signed in (G32, G57).
- * Only inside a transaction.
- */
+/** Stores the account's identifier, also when another person signed in (G32, G57). Only inside a transaction. */
 export function newAuthRequest({ model, ids, clock, settings }: Environment, account: Account): string {
   const id = ids.opaque()
   model.tables.auth_requests.put({

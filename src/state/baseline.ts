@@ -3,16 +3,11 @@ import type { Environment } from './environment.ts'
 import type { Baseline } from './model/model.ts'
 import { connectorNames } from './seeding.ts'
 
-/*
- * How the baseline of an environment is made, and how it changes with its seed.
- */
-
 /** A seed without its clients: those belong to the environment that it is the seed of, and the rest get their own. */
 export function withoutClients(seed: SeedBundle): SeedBundle {
   return { ...seed, clients: [] }
 }
 
-/** The baseline after another seed document was added. */
 export function extendedBaseline(
   baseline: Baseline,
   environment: Environment,
@@ -26,10 +21,7 @@ export function extendedBaseline(
   }
 }
 
-/**
- * A changed seed as it goes on top of an environment that was made from an earlier one: providers without an identifier keep
- * the one that they were given, and accounts that were generated once are not generated again.
- */
+/** On top of an environment made from an earlier one: given identifiers stay, and accounts are not generated again. */
 export function changedSeed({ exact }: Baseline, seed: SeedBundle): SeedBundle {
   const identifiers = new Map(exact.providers.map(({ display_name, identifier }) => [display_name, identifier]))
   const providers = seed.providers.map((provider) => {

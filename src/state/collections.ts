@@ -26,10 +26,7 @@ export function sequenceCounterOf(connector: string, at: number, accountId = '')
 /** The connector or extension that a counter of a responder is of; ids of accounts begin with `ca_`. */
 const SEQUENCE_OWNER = /^responder (.+?) \d+(?: ca_.*)?$/s
 
-/**
- * Lets the sequences of a connector or an extension that is put begin again, and collections whose items have another key then.
- * Only inside a transaction.
- */
+/** Sequences begin again, and collections whose items have another key then. Only inside a transaction. */
 export function restartReplaced(
   environment: Environment,
   put: CollectionOwner,
@@ -43,11 +40,7 @@ export function restartReplaced(
     if (collectionNamed(put, name)?.key !== key) restartCollection(environment, connector, name)
 }
 
-/**
- * Lets the collections begin again in which an item has another key than the owner gives it, as after a start with another file.
- * Only inside a transaction.
- * @returns their names
- */
+/** As after a start with another file. Only inside a transaction. @returns the names of the collections */
 export function restartRekeyed(environment: Environment, owner: CollectionOwner): string[] {
   const rekeyed = new Set<string>()
   for (const row of environment.model.tables.collection_items.values()) {
@@ -88,7 +81,6 @@ export function replaceItems(
   tables.counters.put({ id: counter, value })
 }
 
-/** Lets a collection begin again for every account. */
 function restartCollection(environment: Environment, connector: string, collection: string): void {
   const { collection_items, counters } = environment.model.tables
   for (const row of collection_items.values())

@@ -11,7 +11,6 @@ import { StateError, StorageError } from './wal/state-errors.ts'
 import { type Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
 
 export interface DiskOptions {
-  /** The state file. */
   file: string
   /** Whether what the file holds is ignored and replaced. */
   fresh: boolean
@@ -58,10 +57,7 @@ export class DiskStore {
     this.log = new WriteAheadLog(this.#logFile, durability, () => this.#checkpointFull())
   }
 
-  /**
-   * Removes the logs below a generation: the state file holds what they say. Only when all that was read is valid. One that
-   * cannot be removed does no harm: no start replays it.
-   */
+  /** Only when all that was read is valid. One that cannot be removed does no harm: no start replays it. */
   async removeOldLogs(from: number): Promise<void> {
     const { fileSystem, file } = this.#options
     await removeLogs(fileSystem, file, (generation) => generation < from).catch(() => undefined)

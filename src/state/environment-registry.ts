@@ -36,7 +36,6 @@ export interface ModelLease {
 
 const CHECKPOINT_AT = 64 * 1024 * 1024
 
-/** What was read, as far as the model is made of it. */
 type LoadedState = Pick<Stored, 'image' | 'commits'>
 
 /** The environments of what was read, without a place to store them. */
@@ -46,7 +45,6 @@ export function readRegistry(stored: LoadedState): EnvironmentRegistry {
   return registry
 }
 
-/** All environments of one server, and how they are stored. */
 export class EnvironmentRegistry {
   /** Notices of the start: a write cut short that was dropped. */
   notices: readonly string[] = []
@@ -121,10 +119,7 @@ export class EnvironmentRegistry {
     return [...this.#environments.values()]
   }
 
-  /**
-   * Makes an environment with all that `fill` puts into it, in one commit.
-   * @throws RangeError for a name that is taken or of another form, ClientIdTakenError for a client of another environment
-   */
+  /** In one commit. @throws RangeError for a name that is taken or of another form; ClientIdTakenError */
   create(name: string, basics: EnvironmentBasics, fill: (environment: Environment) => void): Environment {
     if (!ENVIRONMENT_NAME.test(name)) throw new RangeError(`an environment has ${ENVIRONMENT_NAME_RULE}`)
     if (this.#environments.has(name)) throw new RangeError(`there is an environment ${name} already`)
@@ -216,7 +211,6 @@ export class EnvironmentRegistry {
     return ids
   }
 
-  /** Everything there is to store at this moment; `isLast` when nothing comes after it. */
   image(isLast = false): StateContent {
     const environments = this.environments().map((each) => [each.name, each.stored(isLast)] as const)
     const request_ids = { ...this.#requestIds }
@@ -251,7 +245,6 @@ export class EnvironmentRegistry {
     }
   }
 
-  /** Applies the commits of the write-ahead log. */
   #replay(commits: readonly LoggedCommit[]): void {
     for (const commit of commits) {
       if ('request_ids' in commit) {

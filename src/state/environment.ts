@@ -102,7 +102,6 @@ export class Environment {
   }
 
   /** Undefined when the environment says everything in the document's words (G48). */
-  /** The test that it was made for. */
   get test(): TestLabel | undefined {
     return this.model.tables.origins.get('origin')?.test
   }
@@ -180,7 +179,6 @@ export class Environment {
     return this.ids instanceof SeededIds ? this.ids.state.position : undefined
   }
 
-  /** As it is stored. */
   get record(): EnvironmentBasics {
     const ids = this.ids instanceof SeededIds ? this.ids.reservedState : null
     return { settings: this.#settings, clock: this.clock.state, ids }
@@ -249,7 +247,6 @@ export function connectionsOf(environment: Environment, connector: string): Conn
   return [...connections.values()].filter(({ key_id }) => environment.connector(key_id)?.connector === connector)
 }
 
-/** The accounts at all connections of a connector. */
 export function accountsOf(environment: Environment, connector: string): Account[] {
   const { accountIndex } = environment.model
   const keys = new Set([connector, ...connectionsOf(environment, connector).map(({ key_id }) => key_id)])
@@ -289,20 +286,14 @@ export class ReadGuard {
     throw new StorageError('the state could not be written', new Error('what this request had read was rolled back'))
   }
 
-  /**
-   * For a request that has waited and is to go on.
-   * @throws StorageError as above; ServiceError UNAUTHENTICATED when the environment was removed: there may be another one of its name
-   */
+  /** @throws StorageError as above; UNAUTHENTICATED when the environment was removed: another may have its name */
   assertUsable(): void {
     this.assertValid()
     if (this.#environment.isRemoved) throw removedEnvironmentError(this.#environment.name)
   }
 }
 
-/**
- * Finds connectors by `key_id` (G19): connector files, custom providers, the connector of a connection's provider (G73), bare
- * connections. Those of providers and connections are computed once for each row, because rows are immutable.
- */
+/** By `key_id` (G19): files, custom providers, a connection's provider (G73), bare connections; cached by row. */
 class ConnectorCache {
   readonly #ofRow = new WeakMap<object, { template: Connector | undefined; connector: Connector | undefined }>()
 

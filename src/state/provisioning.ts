@@ -33,7 +33,6 @@ export interface ProvisioningOptions {
   readonly created?: ((environment: Environment) => void) | undefined
 }
 
-/** What a new environment may be given. */
 export interface EnvironmentRequest {
   /** Generated when absent. */
   readonly name?: string | undefined
@@ -81,11 +80,7 @@ export class EnvironmentProvisioner {
     return this.#seedProblem
   }
 
-  /**
-   * Makes an environment with everything in it, or nothing.
-   * @throws EnvironmentExistsError; ClientIdTakenError for a client that another environment has; StorageError when the
-   * server's seed cannot be read
-   */
+  /** All or nothing. @throws EnvironmentExistsError, ClientIdTakenError; StorageError where the seed cannot be read */
   async create(request: EnvironmentRequest = {}): Promise<CreatedEnvironment> {
     const source = this.#seed
     const ofServer = await this.serverSeed()
@@ -144,10 +139,7 @@ export class EnvironmentProvisioner {
     return { environment, client }
   }
 
-  /**
-   * The seed that every environment without one of its own is made from.
-   * @throws StorageError when it cannot be read; the next call tries again
-   */
+  /** @throws StorageError when it cannot be read; the next call tries again */
   async serverSeed(): Promise<SeedBundle> {
     try {
       const seed = await this.#seed()
@@ -207,11 +199,7 @@ export class EnvironmentProvisioner {
     putSeed(environment, this.#options.thirdParty(environment), exact, trace)
   }
 
-  /**
-   * Takes another seed for the server's. New environments are made from it, and each that was made from the earlier one gets
-   * it on top of what it holds; its clients belong to the environment of the given name.
-   * @throws ClientIdTakenError
-   */
+  /** Each environment made from the earlier seed gets it on top of what it holds. @throws ClientIdTakenError */
   async reseed(seed: SeedBundle, ownerOfClients: string): Promise<void> {
     const { registry } = this.#options
     const reached = new Set<Environment>()
@@ -238,9 +226,8 @@ export class EnvironmentProvisioner {
   }
 
   /**
-   * Resets model, settings and clock to the seed, together with what `more` changes, in one commit; clients and bearer
-   * tokens stay. A seed that is given takes the place of the one that the environment was made from, for later resets too.
-   * @throws ClientIdTakenError
+   * Resets model, settings and clock, together with what `more` changes, in one commit; clients and bearer tokens stay.
+   * A `replacement` is the seed of later resets too. @throws ClientIdTakenError
    */
   async reset(environment: Environment, more: () => void = () => undefined, replacement?: SeedBundle): Promise<void> {
     const { thirdParty, time = systemTime } = this.#options
@@ -329,10 +316,7 @@ function fittingPattern({ clients }: SeedBundle, id: string, secret: string): Cl
   )
 }
 
-/**
- * The name of the environment that a client id asks for: the id itself, with everything that a name cannot hold replaced.
- * Where that is not the id any more, or the name is taken, a mark made of the id keeps two ids apart.
- */
+/** What a name cannot hold is replaced; a mark made of the id keeps two apart where that changes it or is taken. */
 function environmentNameFor(clientId: string, isTaken: (name: string) => boolean): string {
   const plain = clientId.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, MAX_NAME)
   if (plain === clientId && !isTaken(plain)) return plain

@@ -28,9 +28,8 @@ import { accountsOf, connectionOf, type Environment, providerNamed } from './env
 import { ACCOUNT_SEQUENCE } from './model/model.ts'
 
 /**
- * Puts an expanded seed. What is there already under the same name (client, connector, connection, provider, account in its
- * scope) keeps its id and takes the seed's values. The settings of the bundle are the environment's own, and client patterns are
- * the server's: neither is a row. Only inside a transaction.
+ * What is there under the same name (an account: in its scope) keeps its id and takes the seed's values. Settings are
+ * the environment's own and client patterns the server's: neither is a row. Only inside a transaction.
  */
 export function putSeed(
   environment: Environment,
@@ -64,10 +63,7 @@ export function connectorNames({ connectors, connections, providers }: SeedBundl
   ]
 }
 
-/**
- * Puts a connector with its connection and its provider. A connector that only serves custom providers has neither (G47).
- * Only inside a transaction.
- */
+/** A connector that only serves custom providers has no connection and provider (G47). Only inside a transaction. */
 function putConnector(environment: Environment, connector: Connector): void {
   const { connectors, connections, providers } = environment.model.tables
   const before = connectors.get(connector.connector)
@@ -156,9 +152,8 @@ function putProvider(environment: Environment, seed: SeedProvider): void {
 }
 
 /**
- * Puts an account in the state that the seed says, with what that state needs: credentials that its third party accepts
- * when it is `ACTIVE`, none that it would accept when it is `EXPIRED` or `DISCONNECTED`, a pending auth request when it
- * waits for verification. Only inside a transaction.
+ * With what its state needs: credentials that its third party accepts when it is `ACTIVE`, none when it is `EXPIRED` or
+ * `DISCONNECTED`, a pending auth request when it waits for verification. Only inside a transaction.
  */
 function putAccount(environment: Environment, thirdParty: ThirdParty, seed: SeedAccount): void {
   const { model } = environment
@@ -256,10 +251,7 @@ export async function fakerFor({ generate }: SeedBundle): Promise<Faker | undefi
   return new (faker.constructor as typeof Faker)({ locale: faker.rawDefinitions })
 }
 
-/**
- * A seed with the accounts that it generates written out, and with ids: those that the environment's entities have already, or
- * new ones.
- */
+/** Generated accounts are written out; ids are those that the environment's entities have already, or new ones. */
 export function exactSeed(environment: Environment, seed: SeedBundle, faker: Faker | undefined): SeedBundle {
   const { ids, model } = environment
   const expanded = expandSeed(environment, seed, faker)
@@ -276,10 +268,7 @@ export function exactSeed(environment: Environment, seed: SeedBundle, faker: Fak
   return { ...expanded, providers, accounts }
 }
 
-/**
- * Writes out the accounts that a seed's `generate` asks for, with identifiers of invented people that no account of the
- * environment or the seed has. The same ids give the same people.
- */
+/** No identifier that the environment or the seed has. The same ids give the same people. */
 export function expandSeed({ ids, model }: Environment, bundle: SeedBundle, faker: Faker | undefined): SeedBundle {
   if (!faker) return bundle
   const names = new Set(bundle.accounts.map(accountName))

@@ -3,10 +3,7 @@ import type { Snapshot } from './model/model.ts'
 import { type Environment, now } from './environment.ts'
 import { EMPTIED_BY_RESET, replaceTables } from './rebuild.ts'
 
-/**
- * Takes a snapshot, in place of the one that has the name. It is a commit: when the disk refuses an earlier commit, the
- * snapshot is rolled back with it.
- */
+/** A commit, in place of the one that has the name: it is rolled back with an earlier commit that the disk refuses. */
 export function takeSnapshot(environment: Environment, name: string): Snapshot {
   const snapshot = { id: name, taken_at: now(environment), ...environment.image() }
   environment.model.transact(() => environment.model.tables.snapshots.put(snapshot))
@@ -14,9 +11,8 @@ export function takeSnapshot(environment: Environment, name: string): Snapshot {
 }
 
 /**
- * Restores model, settings and clock from a snapshot, together with what `more` changes, in one commit. The clock goes to
- * the instant of the snapshot, so that what was valid then is valid again; it is frozen if it was frozen then. Clients and
- * bearer tokens stay.
+ * Together with what `more` changes, in one commit. The clock goes to the instant of the snapshot, so that what was
+ * valid then is valid again, and is frozen if it was then. Clients and bearer tokens stay.
  */
 export function restoreSnapshot(
   environment: Environment,

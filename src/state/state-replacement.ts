@@ -20,9 +20,8 @@ export interface EnvironmentState {
 }
 
 /**
- * Reads a state for an environment: `settings`, `clock`, `ids` and `tables`. Ids are taken for the sake of a state that was
- * read before, and ignored: a sequence never goes back.
- * @param refuse called with everything that is wrong; the state is undefined when there was one
+ * `ids` of a state that was read before are ignored: a sequence never goes back. @param refuse called with everything
+ * that is wrong; the state is undefined when there was one
  */
 export async function readState(
   value: unknown,

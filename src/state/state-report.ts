@@ -7,7 +7,6 @@ import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
 import { logGenerations } from './wal/log-lines.ts'
 import { StateError } from './wal/state-errors.ts'
 
-/** What a start would say to a state file. */
 export type StateReport =
   /** It would start; `notices` as it would say them. */
   | { readonly kind: 'valid'; readonly notices: readonly string[]; readonly holds: string }

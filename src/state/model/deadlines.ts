@@ -13,7 +13,6 @@ import type { Index, Row } from './table.ts'
 
 /* What time does to rows: the due index finds what the clock changes, the expiry index what can be removed. */
 
-/** A row of one of some tables, and its time. */
 export interface Deadline<TableName extends string = string> {
   readonly at: Instant
   readonly table: TableName
@@ -28,7 +27,6 @@ class Schedule<TableName extends string> {
     return this.#inOrder.length
   }
 
-  /** The earliest one. */
   get first(): Deadline<TableName> | undefined {
     return this.#inOrder[0]
   }
@@ -64,7 +62,6 @@ export class DueIndex {
     request.outcome === 'pending' ? request.expires_at : undefined,
   )
 
-  /** When something falls due; undefined when nothing does. */
   get next(): Instant | undefined {
     return this.#schedule.first?.at
   }
@@ -97,10 +94,7 @@ const MAX_KEPT = 50_000
 /** Rows that one commit removes at most: more than it can make, and few enough not to be noticed. */
 const PER_COMMIT = 16
 
-/**
- * Rows that come with use and end by themselves, the earliest end first. Each commit removes some, so that neither
- * memory nor file grow without bound, and reading never pays for it.
- */
+/** Each commit removes some, so that neither memory nor file grow without bound, and reading never pays for it. */
 export class ExpiryIndex {
   readonly #ended = new Schedule<ExpiringTable>()
   /** Those of them that are never valid again, at any time of the clock. */

@@ -3,10 +3,7 @@ import type { Connector } from '../../model/domain/connector.ts'
 import type { Provider } from '../../model/domain/provider.ts'
 import type { Index } from './table.ts'
 
-/**
- * Since when each connector is what it is, by its `key_id`: its connection was made, or its file or custom provider changed.
- * Not kept: after a restart it is the time of the start.
- */
+/** By `key_id`: when its connection was made, or its file or custom provider changed. After a restart: the start. */
 export class DefinitionTimes {
   readonly connections: Index<Connection>
   readonly connectors: Index<Connector & { id: string }>

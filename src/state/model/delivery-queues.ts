@@ -11,7 +11,6 @@ export class DeliveryQueues implements Index<WebhookDelivery> {
     return this.#ofWebhook
   }
 
-  /** The queue that a delivery is in. */
   of({ webhook, account_id }: WebhookDelivery): readonly WebhookDelivery[] {
     return this.#ofWebhook.get(webhook)?.get(account_id) ?? NONE
   }

@@ -74,10 +74,7 @@ export interface ModelPorts {
   readonly addEvents?: ((changes: readonly Change[], cause: Cause) => void) | undefined
 }
 
-/**
- * The whole model of one environment, in memory. Reading is free; changing happens inside `transact`, which is synchronous,
- * so that no other request sees half of it, and all or nothing.
- */
+/** Changing happens inside `transact`, which is synchronous: no request sees half of it, and it is all or nothing. */
 export class Model {
   readonly accountIndex = new AccountIndex((id) => this.tables.accounts.get(id))
   readonly grantIndex = new GrantIndex()

@@ -12,14 +12,12 @@ export type StoredImage = EnvironmentImage & Sections
 /** The version of the state files that this toolmock writes. */
 export const STATE_VERSION = 3
 
-/** What there is to store at one moment. */
 export interface StateContent {
   /** How many ids of requests were given out from each seeded sequence, by its use; absent when there is none. */
   request_ids?: Readonly<Record<string, number>> | undefined
   environments: Record<string, StoredImage>
 }
 
-/** The state file. */
 export interface StateImage extends StateContent {
   /** Random. A log that names another state does not belong to this file. */
   state_id: string

@@ -4,10 +4,7 @@ import { DEFAULT_SETTINGS } from '../../model/domain/settings.ts'
 import { inColumnOrder, type Snapshot, type TableName } from './model.ts'
 import { type EnvironmentImage, STATE_VERSION, type StateImage } from './state-image.ts'
 
-/*
- * The text of the state file: JSON, indented by two spaces, with every row of a table on a line of its own. A diff so
- * shows an account as one line.
- */
+/* Every row of a table is on a line of its own, so that a diff shows an account as one line. */
 
 /** The text of a value. `margin` is the indentation of its first line. */
 type Part<T = unknown> = (value: T, margin: string, name: string) => string
@@ -62,12 +59,10 @@ const STATE = members({
   ),
 }) as Part<StateImage & { version: number }>
 
-/** The text of the state of one environment. */
 export function imageText(state: EnvironmentImage): string {
   return `${image(state, '', '')}\n`
 }
 
-/** The text of a state file. */
 export function stateText({ state_id, generation, request_ids, environments }: StateImage): string {
   const ids = request_ids ? { request_ids } : {}
   return `${STATE({ version: STATE_VERSION, state_id, generation, ...ids, environments }, '', '')}\n`

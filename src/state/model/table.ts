@@ -23,10 +23,7 @@ interface Slot<T> {
   readonly place: number
 }
 
-/**
- * Rows by id, in the order in which they were first put. Rows are immutable: a change puts another object.
- * `record` gets every change first, which refuses it outside a transaction.
- */
+/** In the order in which they were first put. Rows are immutable; `record` refuses changes outside a transaction. */
 export class Table<T extends Row> {
   #slots = new Map<string, Slot<T>>()
   /** Whether a row came back in the middle, so that the map is no longer in order. */

@@ -54,10 +54,7 @@ export class EnvironmentClock implements Clock {
     return { offset_ms: this.#offset, frozen_at: this.#frozenAt === null ? null : instant(this.#frozenAt) }
   }
 
-  /**
-   * Goes to another time; a frozen clock stays frozen there.
-   * @throws RangeError outside the years that a clock may show
-   */
+  /** A frozen clock stays frozen there. @throws RangeError outside the years that a clock may show */
   set(to: number): void {
     this.#move(to, this.frozen)
   }
@@ -67,12 +64,10 @@ export class EnvironmentClock implements Clock {
     this.#move(this.now() + by, this.frozen)
   }
 
-  /** Stops the clock, at `at` or where it is. */
   freeze(at: number = this.now()): void {
     this.#move(at, true)
   }
 
-  /** Lets the clock run on from where it is. */
   run(): void {
     if (this.frozen) this.#move(this.now(), false)
   }
@@ -146,10 +141,7 @@ export class RandomIds extends ByteIds {
 /** How many seeded ids are reserved at once: a commit stores that they may be given out before the first one is. */
 const RESERVED_IDS = 1000
 
-/**
- * Identifiers that repeat between runs (`--id-seed`); each environment has its own sequence. What is stored is always ahead
- * of what was given out, so that a crash repeats no id, also of a request that stores nothing else.
- */
+/** What is stored is always ahead of what was given out, so that a crash repeats no id (`--id-seed`). */
 export class SeededIds extends ByteIds {
   readonly #name: string
   readonly #seed: number

@@ -8,7 +8,6 @@ import type { StateContent } from '../model/state-image.ts'
 
 type TableRows = { readonly [Name in TableName]: readonly Rows[Name][] }
 
-/** Of all environments of a state file. */
 export function contradictions({ environments }: StateContent): Problem[] {
   const problems: Problem[] = []
   const owners = new Map<string, string>()
@@ -26,7 +25,6 @@ export function contradictions({ environments }: StateContent): Problem[] {
   return problems
 }
 
-/** Of the tables of one environment. */
 export function contradictionsOf(tables: TableRows, path: Path): Problem[] {
   const problems: Problem[] = []
   for (const name of TABLE_NAMES) findRepeated(tables[name], 'id', [...path, name], problems)

@@ -1,15 +1,11 @@
 import { type JSONVisitor, visit } from 'jsonc-parser'
 
-/** Where something is in a text. */
 export interface TextPosition {
   line: number
   column: number
 }
 
-/**
- * Finds the first place where a text is not JSON. The engine's own messages name it in some cases only, and differently
- * from version to version.
- */
+/** The engine's own messages name the place in some cases only, and differently from version to version. */
 export function findSyntaxError(text: string): (TextPosition & { found: string }) | undefined {
   let at: number | undefined
   visitJson(text, { onError: (_, offset) => (at ??= offset) })

@@ -13,10 +13,8 @@ export function newState(content: StateContent): StateImage {
 }
 
 /**
- * Writes what `read` finds into a new state file. An empty file is made before, so that no other program makes one there
- * meanwhile.
- * @returns what was written, and its size in bytes
- * @throws StateError when there is something at the path already; what `read` throws, and then there is nothing again
+ * An empty file is made first, so that no other program makes one meanwhile. @throws StateError when something is at
+ * the path; what `read` throws, and then there is nothing again
  */
 export async function writeNewState(
   fileSystem: FileSystem,

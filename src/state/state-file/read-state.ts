@@ -8,10 +8,7 @@ import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { StateError } from '../wal/state-errors.ts'
 import { decode } from '../model/state-text.ts'
 
-/**
- * Reads the bytes of a state file.
- * @throws StateError saying what is wrong and where: line, column and the path inside the JSON
- */
+/** @throws StateError saying what is wrong and where: line, column and the path inside the JSON */
 export async function parseState(bytes: Buffer, path: string): Promise<StateImage> {
   await preparePatterns(bytes)
   const state = await readDocument(bytes, path)

@@ -7,11 +7,7 @@ import { stateText } from '../model/state-text.ts'
 
 const EMPTY: StateImage = { state_id: '', generation: 0, environments: byName([]) }
 
-/**
- * The JSON file. lowdb keeps the contract between the data and the file: `read` and `write` of one document through an
- * adapter. The adapter is our own: it writes a new file beside the old one, syncs it, and renames it over the old
- * one. The commits since then are in the write-ahead log.
- */
+/** Our adapter of lowdb writes a new file, syncs it, and renames it over the old one; later commits are in the log. */
 export class StateFile {
   readonly #fileSystem: FileSystem
   readonly #path: string
@@ -30,7 +26,6 @@ export class StateFile {
     return low.data === EMPTY ? undefined : { image: low.data, size: this.#size }
   }
 
-  /** Whether there is one on disk now. */
   async exists(): Promise<boolean> {
     const names = await this.#fileSystem.list(dirname(this.#path)).catch((): string[] => [])
     return names.includes(basename(this.#path))

@@ -27,10 +27,9 @@ const MAX_NAME = 40
 const CLAIM = '.claim'
 
 /**
- * Takes the exclusive lock of a state file: a socket beside it that the holder listens on. The system closes it when the
- * holder dies, so that neither a reused process id nor another container's can be mistaken for a holder. A start
- * that finds the lock taken asks the holder for its process id.
- * @throws StateError naming the holder; for a file that has another name, whose lock cannot be found
+ * A socket beside the file that the holder listens on. The system closes it when the holder dies, so that neither a
+ * reused process id nor another container's can be mistaken for a holder. @throws StateError naming the holder; for a
+ * file that has another name, whose lock cannot be found
  */
 export async function lockState(file: string, time: TimeSource, pipe = lockPipeOf(file)): Promise<StateLock> {
   const { nlink } = await stat(file).catch(() => ({ nlink: 1 }))
@@ -112,9 +111,9 @@ function tooLong(path: string, more: string): StateError {
 }
 
 /**
- * Takes the lock. One start at a time, the one with the claim, may check whether the holder is dead and replace its socket.
- * The socket listens before it is renamed to the path of the lock, so that a socket at this path is always listened on.
- * Undefined when another process has the lock or the claim.
+ * One start at a time, the one with the claim, may check whether the holder is dead and replace its socket. It listens
+ * before it is renamed to the path, so that a socket there is always listened on. Undefined when another process has
+ * the lock or the claim.
  */
 async function takeClaimed({ path, address }: LockPath, since: string): Promise<Server | undefined> {
   const claim = `${path}${CLAIM}`

@@ -30,7 +30,6 @@ export interface FileSystem {
   rename(from: string, to: string): Promise<void>
   /** Removes a file, if it is there. */
   remove(path: string): Promise<void>
-  /** The names in a directory. */
   list(directory: string): Promise<string[]>
   makeDirectory(path: string): Promise<void>
   /** The path without symbolic links; the file itself need not be there. */

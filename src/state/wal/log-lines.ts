@@ -6,10 +6,7 @@ import type { EnvironmentBasics } from '../model/state-image.ts'
 import type { Change, Row } from '../model/table.ts'
 import type { FileSystem } from './file-system.ts'
 
-/*
- * The write-ahead log: `state.json.wal.7` follows the state file of generation 7. Its first line names the state and the
- * generation; every other line is one batch of commits, so that a crash leaves all of a batch or nothing.
- */
+/* `state.json.wal.7` follows the state file of generation 7. A line is a batch: a crash leaves all of it or nothing. */
 
 /** The first line of a log. */
 export interface LogHeader {
@@ -51,7 +48,6 @@ export function headerLine(header: LogHeader): string {
   return `${frame(crc32(json))}${json}}\n`
 }
 
-/** The line of a batch. */
 export function batchLine(entries: readonly CommitEntry[]): string {
   const logged = entries.map((entry) =>
     'changes' in entry ? { ...entry, changes: entry.changes.map(walChange) } : entry,

@@ -33,11 +33,7 @@ interface RawLog {
   lines: RawLine[]
 }
 
-/**
- * Reads the logs that follow a state file, or of which there is no state file yet, and changes nothing. A last write that was
- * cut short is dropped, since no answer said that it had succeeded; anything else that is wrong is refused.
- * @throws StateError
- */
+/** A last write cut short is dropped: no answer said that it had succeeded. @throws StateError for anything else */
 export async function readLogs(
   fileSystem: FileSystem,
   stateFile: string,
@@ -115,7 +111,6 @@ function refusedLog(place: string, what: string): StateError {
   )
 }
 
-/** What the first line of a log says; undefined when it is none. */
 function headerOf({ content }: RawLine): LogHeader | undefined {
   if (!isJsonObject(content)) return undefined
   const { state_id, generation } = content

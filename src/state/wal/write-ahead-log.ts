@@ -6,10 +6,7 @@ import { StorageError } from './state-errors.ts'
 /** `strict`: a commit is acknowledged once it is on disk. `relaxed`: at once; the disk follows. */
 export type Durability = 'strict' | 'relaxed'
 
-/**
- * A commit that no request waits for is written after this time. With `strict` a request waits at its end: all commits of a
- * tool call are then one write, unless its third party takes longer than this or another request waits in the meantime.
- */
+/** When no request waits for it: all commits of a tool call are one write, unless its third party takes longer. */
 const WRITE_WITHIN_MS: Readonly<Record<Durability, number>> = { strict: 500, relaxed: 5 }
 
 /** The commits that are to be written together, all or none, and the promise that they are durable. */
@@ -29,9 +26,8 @@ class Batch {
 }
 
 /**
- * The log of the commits since the state file was written. A commit is written when a request waits for it, or some time
- * after; all commits until then, and while the disk was busy, share one write and one sync. After a crash all of
- * it is there, or nothing.
+ * Written when a request waits, or some time after; all commits until then, and while the disk was busy, share one
+ * write and one sync, of which a crash leaves all or nothing.
  */
 export class WriteAheadLog {
   readonly #file: LogFile
@@ -41,7 +37,6 @@ export class WriteAheadLog {
   #writing: Batch | undefined
   /** Ends once nothing is being written, and nothing waits to be. */
   #turn: Promise<unknown> = Promise.resolve()
-  /** Whether the next commits have their turn already. */
   #isScheduled = false
   #timer: NodeJS.Timeout | undefined
   /** The refusal that no request has answered with yet (`relaxed`). */
@@ -63,9 +58,8 @@ export class WriteAheadLog {
   }
 
   /**
-   * Resolves once every commit made so far is durable. Undefined when nothing is pending: a request that only reads need
-   * not wait a turn of the event loop for that.
-   * @throws StorageError when the disk refused; by then the model shows again what is durable
+   * Undefined when nothing is pending: a request that only reads need not wait a turn of the event loop. @throws
+   * StorageError when the disk refused; by then the model shows again what is durable
    */
   durable(): Promise<void> | undefined {
     if (this.#durability === 'strict') return this.flushed()
@@ -82,10 +76,7 @@ export class WriteAheadLog {
     return this.#next.durable
   }
 
-  /**
-   * Calls `capture` between two commits, writes what was committed before that, and then does `afterwards`, during which
-   * nothing is written.
-   */
+  /** Captures between two commits and writes those before; nothing is written during `afterwards`. */
   cut<T, R>(capture: () => T, afterwards: () => Promise<R>): Promise<{ captured: T; result: R }> {
     return this.#inTurn(async () => {
       const captured = capture()
@@ -99,7 +90,6 @@ export class WriteAheadLog {
     this.#closed = true
   }
 
-  /** Resolves when nothing is being written any more. */
   async idle(): Promise<void> {
     let turn
     do {
