@@ -128,10 +128,7 @@ export function checkCollections({ collections = {}, responders = [] }: Collecti
   }
 }
 
-/**
- * Values of the key, in `fields` and `seed`, that identify no item, and keys that two items have. Null and an empty text become
- * a generated key.
- */
+/** A value of the key that identifies no item, or a key of two items. Null and an empty text become a generated key. */
 function checkKeys({ key, fields, seed }: ParsedCollection, report: Report): void {
   const keyIn = (item: JsonObject, path: Path): string | undefined => {
     const value = ownMember(item, key)

@@ -21,7 +21,6 @@ import { type Problem, type Path, problemValue, valueAtPath, valuesAt } from '..
 /** What is wrong with a template, in one sentence; `roots` are the names that its paths may start with. */
 export type CheckTemplate = (text: string, roots?: readonly string[]) => string | undefined
 
-/** What checking documents takes from other modules. */
 export interface DocumentChecks {
   checkTemplate: CheckTemplate
   /** The paths of a template that start at its variables; none of one that cannot be read. */
@@ -38,10 +37,7 @@ export interface DocumentChecks {
   trustSchemas?: boolean
 }
 
-/**
- * What is wrong with a connector document beyond its schema: templates and JSON Schemas that cannot be read, and a server that
- * the mock may not call. Takes the document as it was written, so that these problems are reported with those of the schema.
- */
+/** Takes the document as it was written, so that these problems are reported with those of its schema. */
 export async function checkConnector(document: JsonValue, checks: DocumentChecks): Promise<Problem[]> {
   if (!isJsonObject(document)) return []
   return [

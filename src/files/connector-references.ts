@@ -22,10 +22,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 /** Calls, answers and schemas of a document. */
 const MAX_CACHED = 10_000
 
-/**
- * What tools, templates and responders of a document say of one another: inputs that a tool does not take, fields that no
- * answer has, calls that nothing answers, responders that no tool calls. A document without tools has none of the first.
- */
+/** Inputs that no tool takes, fields that no answer has, calls without a responder, responders without a call. */
 export class References {
   readonly #responders: readonly ResponderPlace[]
   readonly #anyPath: readonly ResponderPlace[]
@@ -42,7 +39,6 @@ export class References {
     for (const each of this.#responders) if (each.pattern !== undefined) this.#byPath.add(each, each.pattern.split('/'))
   }
 
-  /** What is wrong with the variables of one template. */
   problemsOf(text: string, { path, roots }: TemplatePlace, pathsOf: PathsOf): Problem[] {
     return pathsOf(text).flatMap((parts): Problem[] => {
       const [root = '', field, inner] = parts
@@ -94,7 +90,6 @@ export class References {
     return ownMember(this.document, 'base_url') === undefined
   }
 
-  /** Calls of tools that no responder answers. */
   unansweredCalls(): Problem[] {
     if (!this.#isAnsweredHere || this.#responders.length === 0) return []
     const names = [...new Set(this.#responders.map(responderName))]
@@ -127,7 +122,6 @@ export class References {
     })
   }
 
-  /** The responders that answer a call for some input. */
   #respondersFor(call: JsonObject): readonly ResponderPlace[] {
     return this.#answering.of(call, () => {
       const path = ownMember(call, 'path')

@@ -29,7 +29,6 @@ function toRateLimit({ otherwise: response, ...rest }: NonNullable<ParsedConnect
   return { ...rest, ...(response && { otherwise: withoutUndefined(response) }) }
 }
 
-/** A connector file (`spec/schemas/connector.schema.json`): one fake third-party application. */
 export const connectorSchema = withRule(withRule(connectorDocument, checkType), checkCollections)
 
 /** Which keys go with an authorization type, and which it needs. */
@@ -111,7 +110,6 @@ function toTool(document: ParsedConnector['tools'][number]): Tool {
   }
 }
 
-/** The responder that a valid document describes. */
 export function toResponder(document: ParsedResponder): Responder {
   const on = toMatch(document.on)
   if (document.steps) {

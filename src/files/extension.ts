@@ -17,7 +17,6 @@ const extensionName = z
   })
   .meta({ title: 'name' })
 
-/** An extension file (`spec/schemas/extension.schema.json`): answers for a part of the service that the mock does not serve. */
 export const extensionSchema = withRule(
   strict({
     $schema: schemaReference,
@@ -34,7 +33,6 @@ export const extensionSchema = withRule(
   checkCollections,
 )
 
-/** The extension that a valid document describes. */
 export function toExtension({
   extension,
   collections,

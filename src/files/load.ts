@@ -10,19 +10,13 @@ import { BUNDLED, bundledFile, bundledFileNamed, bundledNames, parsedBundledSeed
 import type { KnownConnectors } from './seed-checks.ts'
 import { readTextFile, readTextFiles } from './text-files.ts'
 
-/*
- * The seeds, extensions and scenarios that the command line names, as a start reads them. What parses each kind is loaded with the
- * first document of it: a start with the bundled seed loads neither YAML nor zod where the build has left the seed parsed.
- */
+/* What parses each kind is loaded with its first document: a start with the bundled seed loads neither YAML nor zod. */
 
 const loadSeedFiles = lazyImport(() => import('./seed-files.ts'))
 const loadReader = lazyImport(() => import('./read.ts'))
 const loadScenarioFiles = lazyImport(() => import('./scenario-files.ts'))
 
-/**
- * The seeds at these paths, one after the other: a file, a folder, or `bundled`. `note` is called with what the files do not say.
- * @throws DocumentError with the problems of all files; UnreadableFileError
- */
+/** `note` gets what the files do not say. @throws DocumentError with the problems of all files; UnreadableFileError */
 export async function loadSeeds(
   paths: readonly string[],
   checks: DocumentChecks,
@@ -88,7 +82,6 @@ export function withExtensions(
   }
 }
 
-/** What is read with a scenario: the checks, and the connectors it may be about. */
 export interface ScenarioContext {
   readonly checks: DocumentChecks
   /** Undefined for a scenario that is only shown: connectors that it names need not exist. */
@@ -98,9 +91,8 @@ export interface ScenarioContext {
 }
 
 /**
- * The scenarios that `--scenario` names, in order: one of the folder `scenarios` in a seed, or a bundled one, by its name and
- * parameters, or a file by its path.
- * @throws StartError for an unknown name, DocumentError with every problem, UnreadableFileError
+ * By name and parameters, of the folder `scenarios` in a seed or bundled, or by the path of a file. @throws StartError
+ * for an unknown name, DocumentError with every problem, UnreadableFileError
  */
 export async function loadScenarios(names: readonly string[], context: ScenarioContext): Promise<Scenario[]> {
   const scenarios: Scenario[] = []
@@ -116,10 +108,7 @@ export async function loadScenarios(names: readonly string[], context: ScenarioC
   return scenarios
 }
 
-/**
- * A bundled scenario, by its name and parameters; undefined when there is none of this name.
- * @throws DocumentError when its connectors are missing, or it takes no such parameters
- */
+/** Undefined when there is none of this name. @throws DocumentError when its connectors or parameters do not fit */
 export async function bundledScenario(name: string, context: ScenarioContext): Promise<Scenario | undefined> {
   const [plainName, parameters] = partsOfName(name)
   if (!(await bundledNames('scenario')).includes(plainName)) return undefined

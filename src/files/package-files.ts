@@ -8,9 +8,7 @@ import { StartError } from '../model/domain/start-error.ts'
 import { didYouMean } from '../model/domain/suggestion.ts'
 import { thereAre } from '../model/domain/text.ts'
 
-/*
- * What comes with the package. Nothing here loads YAML or zod, which a start with the bundled seed does without.
- */
+/* Nothing here loads YAML or zod, which a start with the bundled seed does without. */
 
 /** The name under which `--seed` knows the seed that comes with the package. */
 export const BUNDLED = 'bundled'
@@ -26,7 +24,6 @@ export function dashboardFolder(): string {
   return join(packageRoot(), isBuilt ? 'dist/ui' : 'src/ui/dashboard/generated')
 }
 
-/** The names of bundled scenarios or extensions, in order. */
 export async function bundledNames(kind: 'scenario' | 'extension'): Promise<string[]> {
   const entries = await readdir(packageFolder(`${kind}s`))
   return entries.flatMap((entry) => (entry.endsWith('.yaml') ? [entry.slice(0, -'.yaml'.length)] : [])).sort()
@@ -45,10 +42,7 @@ export async function bundledFileNamed(kind: 'scenario' | 'extension', name: str
   )
 }
 
-/**
- * The file with the parsed bundled seed. The bundler puts it in (`.build/bundle.ts`), and so does a test run
- * (`.config/test-build.ts`). Sources that run unbundled have none: what an earlier build parsed may be older than the seed.
- */
+/** Put in by `.build/bundle.ts`. Unbundled sources have none: an earlier one may be older than the seed. */
 declare const TOOLMOCK_PARSED_SEED: string | undefined
 
 /** The bundled seed where the build has left it parsed. */

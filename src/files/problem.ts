@@ -1,7 +1,6 @@
 import { StartError } from '../model/domain/start-error.ts'
 import { type Problem, pathText, sentence } from '../model/schema/problems.ts'
 
-/** One thing that is wrong with a file. */
 export interface FileProblem {
   file: string
   /** Both count from 1. */

@@ -37,7 +37,6 @@ interface Documents {
 }
 type DocumentKind = keyof Documents
 
-/** A file as far as it could be read on its own: what it holds when its shape is right, and what is wrong with it. */
 export interface Read<Kind extends DocumentKind> {
   readonly kind: Kind
   readonly file: string
@@ -58,10 +57,7 @@ export type ReadDocument = { [Kind in DocumentKind]: Read<Kind> }[DocumentKind] 
 
 const DOCUMENTS = 'a seed, a connector, a scenario or an extension'
 
-/**
- * Reads one YAML or JSON text and recognises what it is: a file with `connector` at its top is a connector, one with `extension` an
- * extension, one with `cases` a file of cases, one with `rules` or `name` a scenario, others are seeds.
- */
+/** By its top: `connector`, `extension`, `cases`, `rules` or `name` (a scenario); everything else is a seed. */
 export async function readDocument(text: string, file: string, checks: DocumentChecks): Promise<ReadDocument> {
   await preparePatterns(text)
   let source: SourceText

@@ -12,10 +12,7 @@ import type { KnownConnectors } from './seed-checks.ts'
 import { SourceText } from './source-text.ts'
 import type { TextFile } from './text-files.ts'
 
-/**
- * One scenario document, YAML or JSON, about these connectors; undefined does not check what it is about.
- * @throws DocumentError with everything that is wrong with it
- */
+/** Undefined connectors leave out what it is about. @throws DocumentError with everything that is wrong with it */
 export async function parseScenario(
   { text, file }: TextFile,
   checks: DocumentChecks,
@@ -34,11 +31,7 @@ const PARAMETERS: Readonly<Record<string, readonly Path[]>> = {
   identifier: [['account', 'identifier']],
 }
 
-/**
- * A scenario whose rules are about another tool or account: `tool=crm_find&identifier=*`. Another tool has another connector,
- * which is only named where a parameter says it.
- * @throws DocumentError for a parameter that no rule has
- */
+/** `tool=crm_find&identifier=*`; a tool elsewhere needs its connector too. @throws DocumentError for one of no rule */
 export function withParameters({ file, text }: TextFile, parameters: string): TextFile {
   const document = new SourceText(text, file).value
   // A plus is a plus, unlike in a form: identifiers have them.

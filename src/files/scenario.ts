@@ -208,7 +208,6 @@ const rule = withRule(
   },
 )
 
-/** A scenario file (`spec/schemas/scenario.schema.json`): what goes wrong, when, and where. */
 export const scenarioSchema = withRule(
   strict({
     $schema: schemaReference,

@@ -13,9 +13,8 @@ import { type Problem, type Path, problemValue, valuesAt } from '../model/schema
 export type KnownConnectors = ReadonlyMap<string, Connector | undefined>
 
 /**
- * The connectors that there are once a bundle is added to those that are there: its connector files, its connections of account
- * types, its custom providers (G19), its further connections of a provider (G73). A connector file that only serves custom
- * providers takes the name away (G47).
+ * Its connector files, connections of account types, custom providers (G19), further connections of a provider (G73). A
+ * connector file that only serves custom providers takes the name away (G47).
  */
 export function connectorsIn(bundle: SeedBundle, there: KnownConnectors = new Map()): KnownConnectors {
   const connectors = new Map(there)
@@ -155,7 +154,6 @@ function collectionProblems(document: JsonObject, path: Path, connectors: KnownC
   return itemProblems(connector, place, hints)
 }
 
-/** Where items of a collection are in a document. */
 interface ItemsPlace {
   name: string
   items: JsonValue

@@ -62,7 +62,6 @@ const accounts = withRule(unique(account, 'id'), (list, report) => {
   }
 })
 
-/** A seed file (`spec/schemas/seed.schema.json`): what a new environment starts with. */
 export const seedSchema = strict({
   $schema: schemaReference,
   clients: unique(client, 'client_id')

@@ -38,7 +38,6 @@ const MAX_SYNTAX_PROBLEMS = 10
 /** A problem of syntax: what is wrong, and where in the text. */
 type SyntaxProblem = Omit<Problem, 'path'> & { offset: number }
 
-/** The nodes of a parsed text. */
 interface Tree {
   value(): JsonValue
   /** Where a path starts; undefined where nothing is at it. */
@@ -46,7 +45,6 @@ interface Tree {
   problems: readonly SyntaxProblem[]
 }
 
-/** The text of one YAML or JSON file as a plain value, of which each part has a line and a column. */
 export class SourceText {
   readonly value: JsonValue
   readonly #tree: Tree

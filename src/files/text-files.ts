@@ -11,10 +11,7 @@ export interface TextFile {
   text: string
 }
 
-/**
- * The text of a file, or of every YAML and JSON file in a folder, at any depth and in the order of their names. Files that cannot be
- * read are added to `skipped`; without such a list the first of them is thrown.
- */
+/** At any depth, in the order of names. Unreadable files go to `skipped`; without it the first of them is thrown. */
 export async function textFiles(path: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
   const files = (await isFolder(path)) ? await filesIn(path) : [path]
   if (files.length === 0) throw new UnreadableFileError(path, 'the folder has no .yaml, .yml or .json file')
@@ -48,10 +45,7 @@ export function isFolder(path: string): Promise<boolean> {
   return stat(path).then((stats) => stats.isDirectory(), unreadable(path))
 }
 
-/**
- * At any depth, through links, each file once. Hidden files and installed packages are of other programs; in a volume of Kubernetes
- * the files are links into a hidden folder. A link to nothing is listed, and fails when it is read.
- */
+/** Each file once. Hidden files are of other programs; in a volume of Kubernetes files link into a hidden folder. */
 async function filesIn(folder: string, visited = new Set<string>()): Promise<string[]> {
   visited.add(await realpath(folder).catch(() => folder))
   const paths: string[] = []

@@ -30,10 +30,7 @@ export interface Validation {
   cases: SourceText[]
 }
 
-/**
- * Checks files and folders as `start` does: seeds as `--seed` takes them, `bundled` among them, scenarios as
- * `--scenario` does.
- */
+/** As `start` does: seeds as `--seed` takes them, `bundled` among them, scenarios as `--scenario` does. */
 export async function validateFiles(paths: readonly string[], checks: DocumentChecks): Promise<Validation> {
   const unreadable: UnreadableFileError[] = []
   const sources: SeedSource[] = []

@@ -2,10 +2,7 @@ import { isMap, parseDocument } from 'yaml'
 import { StartError } from '../model/domain/start-error.ts'
 import type { VocabularyWords } from '../model/domain/vocabulary.ts'
 
-/**
- * The text of a seed in YAML with more words in `settings.vocabulary`; words that it has, and comments, stay as they are.
- * @throws StartError for a text that is no seed
- */
+/** Words that it has, and comments, stay as they are. @throws StartError for a text that is no seed */
 export function withVocabulary(text: string, words: VocabularyWords, file: string): string {
   const document = parseDocument(text)
   const [error] = document.errors

@@ -10,7 +10,6 @@ export interface BarrierTerms {
   readonly release: 'arrival' | 'reverse'
 }
 
-/** A request that comes to a barrier. */
 interface Arrival {
   readonly pauses: Pauses
   readonly trace: RequestTrace
@@ -23,10 +22,7 @@ interface Waiter extends Arrival {
   readonly go: () => void
 }
 
-/**
- * Requests that wait for each other, once in a run of a scenario. Then they go on one by one, each when the one before has
- * been answered. One that is never answered, such as by the fault `timeout`, is waited for as long as the barrier has.
- */
+/** Once in a run. Requests then go on one by one; one without an answer is waited for as long as the barrier has. */
 export class Barrier {
   readonly #terms: BarrierTerms
   /** By which the request journal names it. */

@@ -5,10 +5,7 @@ import { encodeText } from '../platform/body-text.ts'
 import type { EncodedResponse } from '../model/domain/encoded-response.ts'
 import type { AnsweredRequest, FaultConnection, InjectedResponse, MatchedFault } from './faults/fault.ts'
 
-/**
- * What faults do before anything is carried out, one after the other. At `consent` there is no connection that they could end.
- * @returns the fault that ended the connection; undefined when the request goes on
- */
+/** At `consent` there is no connection to end. @returns the fault that ended the connection; undefined otherwise */
 export async function actBefore(
   faults: readonly MatchedFault[],
   connection: Omit<FaultConnection, 'response'> & Partial<FaultConnection>,

@@ -27,7 +27,6 @@ export interface BundledScenarios {
   all(): Promise<readonly Scenario[]>
 }
 
-/** The scenarios of every environment. */
 export class ScenarioRegistry {
   readonly #bundled: BundledScenarios
   readonly #of = new WeakMap<Environment, EnvironmentScenarios>()
@@ -42,10 +41,7 @@ export class ScenarioRegistry {
     this.#initial = scenarios
   }
 
-  /**
-   * The scenarios of the start as they were read again (`--watch`): new ones begin, those that have changed restart if they run,
-   * and those that no file has any more are removed.
-   */
+  /** As read again (`--watch`): new ones begin, changed ones restart if they run, and those of no file are removed. */
   redefine(scenarios: readonly Scenario[], environments: Iterable<Environment>): void {
     const former = this.#initial
     this.startWith(scenarios)
@@ -72,7 +68,6 @@ export class ScenarioRegistry {
   }
 }
 
-/** The scenarios that an environment was made with. */
 function ownOf({ model }: Environment): readonly Scenario[] {
   return model.tables.origins.get('origin')?.scenarios ?? []
 }
@@ -90,10 +85,7 @@ export interface FiredRules {
   readonly applied: ReadonlySet<string>
 }
 
-/**
- * The scenarios of one environment: which are defined, which run, in which state, and how often their rules fired. Tables of
- * the environment hold all of it, so that it survives a restart and a refused write undoes it (G63).
- */
+/** Tables of the environment hold all of it, so that it survives a restart and a refused write undoes it (G63). */
 export class EnvironmentScenarios {
   readonly #environment: Environment
   readonly #bundled: BundledScenarios
@@ -241,10 +233,7 @@ export class EnvironmentScenarios {
     return run ? run.history(row) : this.#ended.get(name)
   }
 
-  /**
-   * Counts a request and fires every rule whose conditions are met, in order: `then` of one is the state that the next one finds.
-   * Faults that change the model have been applied when this returns. Undefined when no rule fired.
-   */
+  /** `then` of one rule is the state for the next. Faults that change the model have been applied on return. */
   match(request: ScenarioRequest): FiredRules | undefined {
     const rules: FiredRule[] = []
     const faults: MatchedFault[] = []
@@ -291,10 +280,7 @@ export class EnvironmentScenarios {
     return rules.length > 0 ? { rules, faults, applied } : undefined
   }
 
-  /**
-   * From 0 to below 1; repeats with the environment's ids. The numbers have a source of their own, so that what scenarios draw
-   * does not shift the identifiers of everything else.
-   */
+  /** 0 to below 1, repeatable. From a source of its own, so that drawing does not shift all other identifiers. */
   random(): number {
     this.#random ??= seededRandom(this.#environment.ids.number())
     return this.#random()
@@ -370,7 +356,6 @@ function endsRequest({ fault: { phase } }: MatchedFault): boolean {
   return phase === 'answer' || phase === 'connection'
 }
 
-/** A rule that fired and what it did, in one sentence. */
 function firedRule(
   { name }: Scenario,
   { rule, faults, matched }: RunRule & { readonly matched: number },

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 
-/** A pause that has begun. */
 export interface Pause {
   readonly over: Promise<void>
   readonly end: () => void

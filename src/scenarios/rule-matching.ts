@@ -78,7 +78,6 @@ function matchesAccount(wanted: RuleMatch['account'], request: ScenarioRequest):
   return matchesAt(wanted, view as JsonObject | undefined)
 }
 
-/** What the conditions of a rule depend on. */
 export interface ConditionInput {
   /** Which request this is of all that match the rule in its state since the scenario started; the first is 1. */
   readonly number: number

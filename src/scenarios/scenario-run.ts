@@ -8,7 +8,6 @@ import type { MatchedFault } from './faults/fault.ts'
 import { type FaultKind, FAULTS } from './faults/faults.ts'
 import { isSpent } from './rule-matching.ts'
 
-/** A rule of a run, with its faults. */
 export interface RunRule {
   readonly rule: ScenarioRule
   readonly faults: readonly MatchedFault[]

@@ -55,10 +55,7 @@ interface Context {
   readonly pauses: Pauses
 }
 
-/**
- * The rules at `third_party` and `token_refresh`: what the service asks of a token endpoint without a user is a refresh
- * here, be it with a refresh token or by means of its own; the code of a consent is not.
- */
+/** A token request without a user is a refresh, by whatever means; the code of a consent is none. */
 export function thirdPartyInterceptor({ scenarios: registry, pauses }: Context) {
   return (exchange: ThirdPartyRequest): ThirdPartyFault | undefined => {
     const scenarios = registry.of(exchange.environment)

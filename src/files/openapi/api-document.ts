@@ -256,7 +256,6 @@ function normalPath(text: string): string {
   return path.startsWith('/') ? path : ''
 }
 
-/** A text of the document without blanks around it. */
 export function trimmedAt(object: JsonObject, key: string): string {
   return textAt(object, key).trim()
 }

@@ -90,7 +90,6 @@ function customType(schemes: readonly Scheme[]): JsonObject | undefined {
   return { authorization_type: 'CUSTOM', credentials: { fields, send } }
 }
 
-/** How a request carries the credential of a scheme. */
 function credentialPlace(scheme: JsonObject, field: string): JsonObject {
   const [kind, name, value] = [schemeKind(scheme), trimmedAt(scheme, 'name'), `{{credentials.${field}}}`]
   if (kind === 'basic') {

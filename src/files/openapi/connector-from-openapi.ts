@@ -66,11 +66,7 @@ interface FromOptions {
   readonly progress?: ((done: number, total: number) => void) | undefined
 }
 
-/**
- * A connector file out of an OpenAPI document: a tool and a responder for each operation, collections where paths form a
- * resource.
- * @throws OpenapiError
- */
+/** A tool and a responder for each operation, collections where paths form a resource. @throws OpenapiError */
 export function connectorFromOpenapi(root: JsonValue, options: FromOptions): FromOpenapi {
   const { only } = options
   const document = readApiDocument(root)
@@ -162,7 +158,6 @@ function connectorSummary(connector: JsonObject): string {
 
 const MAX_PLACES = 10
 
-/** What was left out, by reason. */
 class Notes {
   readonly #places = new Map<string, Set<string>>()
 
@@ -285,7 +280,6 @@ class ConnectorDraft {
     return name
   }
 
-  /** What a tool takes, and the call that it makes of that. */
   #inputs(operation: ApiOperation, full: string) {
     const { place } = operation
     const properties: JsonObject = {}

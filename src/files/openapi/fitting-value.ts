@@ -35,10 +35,7 @@ interface Fitted {
 /** Stands for any change while a value is only checked. */
 const CHANGED: JsonObject = {}
 
-/**
- * Changes values of an answer as little as their schema in the document asks: examples of documents often contradict their own
- * schema. What is required and missing is made, what is of another type is made again, and what is not allowed is dropped.
- */
+/** Changes a value as little as its schema asks, because examples of documents often contradict their own schema. */
 export class Fitting {
   /** By value and schema: a schema that several parts refer to is applied once, and one that contains itself ends. */
   readonly #results = new Map<JsonValue, Map<JsonObject, JsonValue>>()

@@ -34,10 +34,9 @@ export interface Inlined {
 }
 
 /**
- * A schema of the document as one that stands alone, in JSON Schema 2020-12: references are replaced by what they lead to,
- * `allOf` is merged, and what Ajv would refuse is left out. Without `values` it is the schema of an input, which has no read-only
- * properties; with them that of an answer, which has no write-only ones. Values that should vary are templates there: they are
- * examples, which Prism's generator then takes.
+ * A schema that stands alone (2020-12), without what Ajv would refuse: of an input without read-only properties or,
+ * with `values`, of an answer without write-only ones. Values that should vary are templates: they are examples, which
+ * Prism's generator then takes.
  */
 export function inlineSchema(
   schema: JsonValue,

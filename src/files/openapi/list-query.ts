@@ -20,10 +20,7 @@ export interface SentParameter {
   readonly schema: JsonObject
 }
 
-/**
- * The step that lists a collection as its query parameters say: filters by fields of `item`, search, and one way of paging.
- * `parents` are the filters that its path has.
- */
+/** Filters by fields of `item`, search, and one way of paging; `parents` are the filters that its path has. */
 export function listStep(
   collection: string,
   parameters: readonly SentParameter[],

@@ -260,7 +260,6 @@ function withKeys(items: readonly JsonObject[], key: string): JsonObject[] | und
   return items.slice(0, MAX_SEEDED)
 }
 
-/** The steps of the operations of a resource. */
 function* stepsOf(
   collection: string,
   resource: Resource,
@@ -307,7 +306,6 @@ function bodyCheck({ isRequestRequired }: ResourceOperation): JsonObject[] {
   return isRequestRequired ? [{ refuse: { 'request.body': { exists: false } }, otherwise: { status: 400 } }] : []
 }
 
-/** The fields that a request gives an item. */
 function requestValue(operation: ResourceOperation, item: Wrapped): string {
   const { request } = operation
   const place =

@@ -8,20 +8,14 @@ import type { TestLabel } from '../../model/domain/test-label.ts'
 import type { Vocabulary } from '../../model/domain/vocabulary.ts'
 import type { WebhookDelivery } from '../../model/domain/webhook.ts'
 
-/**
- * A request to the API (or to a path that is not served), a page for a browser, a call of a third party's API by another program
- * than the service, a change of the clock, another control call, an event that was sent to a webhook.
- */
+/** An API request, a page, a call of a third party by another program, the clock, a control call, a sent event. */
 export const ENTRY_KINDS = ['request', 'page', 'third_party', 'clock', 'control', 'webhook'] as const
 export type RequestKind = (typeof ENTRY_KINDS)[number]
 
 export const PROTOCOLS = ['http', 'grpc', 'grpc-web', 'connect', 'mcp'] as const
 export type Protocol = (typeof PROTOCOLS)[number]
 
-/**
- * A request as the journal stores it: references to data that exists anyway, secrets included. Formatting, parsing and masking
- * happen when an entry is read (view.ts).
- */
+/** References to data that exists anyway, secrets included: formatting and masking happen when it is read (view.ts). */
 export interface StoredEntry {
   readonly kind: RequestKind
   /** The `X-Request-Id` of the answer (G18). */
@@ -58,11 +52,9 @@ export interface StoredEntry {
   readonly findings: readonly Finding[]
   /** Those for which the contract check refused it, before the rules of scenarios saw it; in the document's words. */
   readonly checkViolations: readonly FieldViolation[]
-  /** The test that the environment was made for. */
   readonly test: TestLabel | undefined
   /** What the answer does not say: the stack of a defect of the mock, the problem behind a page. */
   readonly failure: string | null
-  /** The event that was sent. */
   readonly webhook: WebhookDelivery | null
 }
 

@@ -8,7 +8,6 @@ import type { Environment } from '../../state/environment.ts'
 import type { StoredEntry } from './entry.ts'
 import { parsedBody, entryPath, responseText } from './view.ts'
 
-/** Everything that an explanation may use. */
 export interface Evidence {
   readonly entry: StoredEntry
   /** What came before it in the same journal, oldest first. */
@@ -51,7 +50,6 @@ function tokenFact(end: Instant, at: Instant): string {
   return `Its token ${end <= at ? 'had expired at' : 'was valid until'} ${end}; the clock said ${at}.`
 }
 
-/** The latest event that brought an account to its status. */
 function statusFacts(account: Account, entries: readonly StoredEntry[]): string[] {
   for (const entry of entries.toReversed()) {
     const { due, transitions } = entry.trace

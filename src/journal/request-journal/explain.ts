@@ -70,7 +70,6 @@ interface Reason {
   readonly details: Details
 }
 
-/** What decided, and what is to say of answers of its kind. */
 function evidenceReason(evidence: Evidence): Reason {
   const { entry, message } = evidence
   const { errorCode, findings, operation, failure, trace } = entry

@@ -356,7 +356,6 @@ function latestWith(
   return entries.findLast(({ trace }) => trace.transitions.some((each) => isMeant(each, trace.account)))
 }
 
-/** The redirect that carried the auth_request_id to the application. */
 function redirectFact({ entry, earlier }: Evidence, id: string): string[] {
   if (id === '') return []
   const name = entry.vocabulary?.wire('auth_request_id') ?? 'auth_request_id'

@@ -15,10 +15,7 @@ import { entryView } from './view.ts'
 
 /** A file to which the entries of all environments are appended, one masked JSON object a line. */
 export interface JournalFile {
-  /**
-   * `explain` gives the explanation of the answer. The line contains it, because the server may have stopped when it is
-   * read.
-   */
+  /** The line contains the explanation, because the server may have stopped when it is read. */
   append(entry: StoredEntry, explain?: () => ExplanationDocument | undefined): void
   close(): Promise<void>
 }
@@ -28,10 +25,7 @@ const BATCH = 100
 /** Entries that wait while the file takes none, such as a pipe that is full; more are lost. */
 const MAX_WAITING = 10_000
 
-/**
- * Opens or creates the file and its folder. While it cannot be written its entries are lost, with one warning; no request fails, and the next
- * entries try again.
- */
+/** Entries are lost while it cannot be written, with one warning; no request fails, and the next entries try again. */
 export function openJournalFile(path: string, warn: (message: string) => void): JournalFile {
   let waiting: Waiting[] = []
   let file: FileHandle | undefined

@@ -49,7 +49,6 @@ export interface JournalsOptions extends JournalLimits {
   readonly defaultEnvironment: () => EntryEnvironment | undefined
 }
 
-/** The request journals of a server, one for each environment. */
 export class Journals {
   readonly #options: JournalsOptions
   readonly #observers: ((entry: StoredEntry) => void)[] = []
@@ -220,10 +219,7 @@ export class Journal {
     return this.#cleared
   }
 
-  /**
-   * In short, oldest first: at most so many of the newest entries that came after the first `seen` ones.
-   * @returns with them, how many more there are
-   */
+  /** Oldest first: at most `most` entries after the first `since`, and how many more there are. */
   timeline(since: number, most: number): { entries: TimelineDocument[]; skipped: number } {
     const fresh = Math.min(this.#appended - since, this.size)
     const count = Math.min(fresh, most)
@@ -270,7 +266,6 @@ export class Journal {
     return this.entries().reduce((count, entry) => (isCounted(match, entry) ? count + 1 : count), 0)
   }
 
-  /** Whether so many entries match; at least one when `times` is not given. */
   verify(match: Match, times: Times = { at_least: 1 }): MatchResult {
     return this.#resultFor(match, times, this.count(match))
   }
@@ -322,10 +317,7 @@ export class Journal {
     })
   }
 
-  /**
-   * @param closed is called when the journal closes: its environment is removed, or the server stops
-   * @returns a function that ends the subscription
-   */
+  /** `closed` is called when the environment is removed or the server stops. @returns a function that ends it */
   subscribe(subscriber: (entry: StoredEntry) => void, closed: () => void = () => undefined): () => void {
     this.#subscribers.set(subscriber, closed)
     return () => void this.#subscribers.delete(subscriber)

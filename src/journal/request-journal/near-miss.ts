@@ -13,10 +13,7 @@ export type NearMissDocument = components['schemas']['NearMiss']
 /** As many as a person compares. */
 const MAX_NEAR_MISSES = 3
 
-/**
- * The entries that come closest to a match: fewest differences first, other operations last, the latest first. A change by the
- * control API that is about no account is no near miss of a request.
- */
+/** Fewest differences first, other operations last, latest first. A control call about no account is no near miss. */
 export function nearMisses(match: Match, entries: readonly StoredEntry[]): NearMissDocument[] {
   if (Object.keys(match).length === 0) return []
   const candidates = entries.flatMap((entry, index) => {

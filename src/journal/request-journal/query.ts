@@ -64,10 +64,7 @@ export interface Difference {
   readonly found: JsonValue
 }
 
-/**
- * Reads the `match` of a request; `preparePatterns` comes before.
- * @throws JournalQueryError for an unknown key, an unknown operation, a body that is not an object
- */
+/** `preparePatterns` comes before. @throws JournalQueryError for an unknown key or operation, a body that is none */
 export function readMatch(input: unknown, extensions: readonly string[] = []): Match {
   if (input === undefined) return {}
   if (!isJsonObject(input)) throw new JournalQueryError('match must be an object', 'match')
@@ -222,10 +219,7 @@ function limitOf(text: string | null): number | undefined {
   throw wrongValue('limit', 'an integer from 1 to 9999999', text)
 }
 
-/**
- * The entries that a query asks for, oldest first; `entries` are oldest first too.
- * @throws JournalQueryError when `since` is the id of no entry
- */
+/** Oldest first, as `entries` are. @throws JournalQueryError when `since` is the id of no entry */
 export function select(
   entries: readonly StoredEntry[],
   { match = {}, text = '', short = false, since, limit = DEFAULT_LIMIT }: EntryQuery,

@@ -22,7 +22,6 @@ function remedy(because: string, basis: string, ...advice: string[]): Remedy {
 
 const OF_LINKS = '2.3, G28'
 
-/** Every error of the service's catalogue, of the token endpoint and of pages. */
 const TABLE: Readonly<Record<ErrorCode | OtherError, Remedy>> = {
   MALFORMED_BODY: remedy('The body is not a JSON object.', 'G7', 'Send one JSON object in UTF-8.'),
   UNSUPPORTED_CONTENT_TYPE: remedy(

@@ -30,9 +30,8 @@ const ACCOUNT_EVENTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Makes a scenario and a seed of the entries of one environment, up to the latest one with the id `last` if it is given.
- * Of the accounts that are `present` now, those that no entry made were there at the start. Undefined when there is no such
- * entry, or no request at all.
+ * Up to the latest entry with the id `last`. Accounts that are `present` and that no entry made were there at the
+ * start. Undefined when there is no such entry, or no request at all.
  */
 export function replayOf(
   recorded: readonly EntryDocument[],
@@ -78,7 +77,6 @@ function describe({ method, path, operation, status }: EntryDocument, count: num
 /** An account as a seed has it, without credentials: the seed invents some that the third party accepts. */
 type SeededAccount = AccountState & { readonly api_config?: JsonObject }
 
-/** What it has of the fields of a seed. */
 function seedAccount(account: SeededAccount): JsonObject {
   const isGiven = (value: JsonValue | undefined): boolean =>
     isJsonObject(value) ? Object.keys(value).length > 0 : value !== undefined && value !== null && value !== ''

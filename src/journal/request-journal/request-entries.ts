@@ -16,7 +16,6 @@ export interface OpenEntry {
   readonly requestId: string
   /** Milliseconds of real time at which it came in. */
   readonly startedAt: number
-  /** What it causes. */
   readonly trace: RequestTrace
   /** Undefined, as its client, until it is known: the entry of a request of none goes to the default environment. */
   environment: Environment | undefined
@@ -25,7 +24,6 @@ export interface OpenEntry {
   readGuard: ReadGuard | undefined
 }
 
-/** What an entry says beside that. */
 export interface EntryFacts extends Omit<EntryInput, 'kind' | 'id' | 'startedAt' | 'trace' | 'environment' | 'client'> {
   /** Instead of that of its beginning. */
   readonly kind?: RequestKind
@@ -65,9 +63,8 @@ export class RequestEntries {
   }
 
   /**
-   * Waits until everything that the answer may say is durable, also that of an error: it says something about the state. Then it
-   * makes the answer, writes the entry, and sends.
-   * @param finish makes the answer and what the entry says of it: 503 where `refused` says why the disk did not take the state
+   * Waits until all that the answer may say is durable (an error says something too), makes the answer, writes the
+   * entry, and sends. @param finish answers 503 where `refused` says why the disk did not take the state
    */
   end(entry: OpenEntry, finish: (refused?: Error) => EndedEntry): Promise<void> | undefined {
     const pending = this.#parts.durable(entry.readGuard)

@@ -35,10 +35,7 @@ export class ContractRecords {
     this.#present = current
   }
 
-  /**
-   * The record of an environment; a new environment of an old name continues the record. One that was removed can still have
-   * requests, which were under way.
-   */
+  /** A new environment of an old name continues it; a removed one can still have requests that were under way. */
   of(name: string): EnvironmentContractRecord {
     let record = this.#byName.get(name)
     if (!record) this.#byName.set(name, (record = new EnvironmentContractRecord(name, this.#present(name)?.test)))
@@ -242,10 +239,7 @@ const FIELDS: Readonly<Record<Part, Readonly<Record<string, FieldNode>>>> = {
   answer: ANSWER_FIELDS,
 }
 
-/**
- * Fields that an operation always answers empty, so that no client can reach them: there are no scopes (G13), a new account was
- * never used (G26), a custom provider has no categories yet.
- */
+/** Always empty in answers: no scopes (G13), a new account was never used (G26), no categories of providers yet. */
 const NEVER_FILLED: Partial<Record<Operation, readonly string[]>> = {
   create_token: ['scope'],
   create_connected_account: ['connected_account.last_used_at'],

@@ -25,7 +25,6 @@ export interface CountedFinding {
 const MAX_FINDINGS = 1000
 const MAX_REQUESTS = 20
 
-/** The findings of many entries, counted. */
 export class CountedFindings {
   readonly #keyOf: (finding: Finding) => string
   readonly #byKey = new Map<string, CountedFinding>()
@@ -80,7 +79,6 @@ export class CountedFindings {
   }
 }
 
-/** What a finding keeps of the entry that had it. */
 export type FoundIn = Pick<StoredEntry, 'id' | 'environment' | 'method' | 'url' | 'at' | 'requestBody' | 'test'>
 
 /** So much of an entry, for a finding that is made later. */

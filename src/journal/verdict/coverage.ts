@@ -21,7 +21,6 @@ export interface CoverageSources {
   readonly bundledScenarios: readonly string[]
 }
 
-/** The parts of the contract that a record has exercised. */
 export function coverageOf(record: EnvironmentContractRecord, { bundledScenarios, routes }: CoverageSources): Coverage {
   const operations = routes.map(({ operation }) => operationCoverage(operation, record))
   const lifecycle_moves = MOVES.map(({ from, event, to }) => {

@@ -58,10 +58,7 @@ const UNVERIFIED_FLOW = violation({
     'is missing although the client verifies its users elsewhere: there is no check that the person who gave consent is the user of the account',
 })
 
-/**
- * The flows that ended without verification, of clients that verify their users elsewhere. An environment of a test has
- * clients of its own, so that of several environments each counts as elsewhere.
- */
+/** Of clients that verify elsewhere. An environment of a test has clients of its own: of several, each is elsewhere. */
 export function unverifiedFlows(environments: readonly LinkFlows[]): Iterable<CountedFinding> {
   const findings = new CountedFindings()
   for (const flows of environments) {

@@ -58,10 +58,7 @@ function disagreementView({ environment, id, operation }: StoredEntry, { part, o
   }
 }
 
-/**
- * One request and its answer as they were on the wire, with the results of the contract check. Query and bodies are in the
- * document's words where the environment has a vocabulary (G48).
- */
+/** As they were on the wire; query and bodies in the document's words where the environment has a vocabulary (G48). */
 export interface ObservedExchange {
   readonly operation: Operation
   readonly request: {

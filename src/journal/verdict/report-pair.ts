@@ -93,7 +93,6 @@ export function byOperation({ contract: { total }, coverage }: ReportPair): Oper
   })
 }
 
-/** How much of each kind was reached. */
 export function reportSummary({
   operations,
   lifecycle_moves,

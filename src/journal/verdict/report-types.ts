@@ -1,7 +1,5 @@
 import type { components } from '../../model/contract/generated/control-types.ts'
 
-/* The reports, as `spec/control.openapi.yaml` describes them. */
-
 type Schemas = components['schemas']
 export type ContractReport = Schemas['ContractReport']
 export type ContractRecord = Schemas['ContractRecord']

@@ -106,7 +106,6 @@ export function createReports(parts: ReportParts): Reports {
 
 interface ReportSources extends CoverageSources {
   readonly head: Pick<ContractReport, 'schema_version' | 'tool' | 'at'>
-  /** The environments that the report is about, by their names. */
   readonly environments: readonly EnvironmentContractRecord[]
   /** What its total counts: of a report about all, also the environments whose own records were dropped. */
   readonly counted: readonly EnvironmentContractRecord[]
@@ -114,7 +113,6 @@ interface ReportSources extends CoverageSources {
 
 const SCHEMA_VERSION = 2
 
-/** Whether client and mock keep the contract: in total, and in each environment. */
 function contractReport({ head, environments, counted }: ReportSources): ContractReport {
   const total = contractRecordOf(counted)
   return {
@@ -129,7 +127,6 @@ function contractReport({ head, environments, counted }: ReportSources): Contrac
   }
 }
 
-/** Which parts of the contract were exercised: in total, and in each environment. */
 function coverageReport({ head, environments, counted, ...sources }: ReportSources): CoverageReport {
   return {
     ...head,
@@ -138,7 +135,6 @@ function coverageReport({ head, environments, counted, ...sources }: ReportSourc
   }
 }
 
-/** What was found in these environments together. */
 function contractRecordOf(environments: readonly EnvironmentContractRecord[]): ContractRecord {
   const record = EnvironmentContractRecord.sum(environments)
   const races = tokenRaces(environments.map((each) => each.races))
@@ -168,10 +164,7 @@ function findingOf({ finding, count, requests: examples, tests }: CountedFinding
   return { ...finding, ...source }
 }
 
-/**
- * The rules with `must_fire` that never fired. A scenario that was started in one environment must fire there; a scenario of
- * `--scenario` runs in every environment and must fire in one of them.
- */
+/** A scenario started in one environment must fire there; one of `--scenario` runs in all and must fire in one. */
 function unfiredRules(environments: readonly EnvironmentContractRecord[]): ReportFinding[] {
   const startedManually = environments.flatMap(({ name, test, scenarios }) =>
     rulesNotFired(scenarios.list().filter((scenario) => scenario.startedManually)).map((rule) =>

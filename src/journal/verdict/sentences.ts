@@ -17,7 +17,6 @@ export function leftOutSentence({ left_out: leftOut }: Pick<ContractRecord, 'lef
   return `${leftOut} more findings are left out: a record keeps the first 1,000 of each code`
 }
 
-/** How often each rule of each scenario fired. */
 export function ruleSentences(scenarios: ContractRecord['scenarios']): string[] {
   return scenarios.flatMap(({ name, rules }) =>
     rules.map((rule) =>

@@ -77,10 +77,7 @@ const NO_REQUESTS = runFinding({
   found: null,
 })
 
-/**
- * A verdict on cases: it fails by what is wrong with their requests, once for all of them, and by what each of them alone did
- * not do.
- */
+/** It fails by what is wrong with their requests, once for all, and by what each alone did not do. */
 function withCases(verdict: Verdict, cases: readonly CaseResult[]): Verdict {
   const caseReasons = cases.flatMap(ownReasons)
   const reasons = [...caseReasons, ...verdict.reasons.filter(({ code }) => code !== 'must_fire')]

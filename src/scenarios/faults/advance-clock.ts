@@ -1,7 +1,6 @@
 import { applyDueEvents } from '../../state/account-events.ts'
 import { defineFault } from './fault.ts'
 
-/** Moves the environment's clock on and applies what is due then. */
 export const advanceClock = defineFault({
   parameters: ({ union, strict, duration }) =>
     union([duration.transform((by) => ({ by })), strict({ by: duration.describe('How far.') })]),

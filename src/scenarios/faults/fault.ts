@@ -96,7 +96,6 @@ export type Fault<Schema extends z.ZodType = z.ZodType> = {
   check?(parameters: z.output<Schema>, rule: FaultRule, report: Report): void
 } & Action<z.output<Schema>>
 
-/** Declares a fault with the types of its parameters. */
 export function defineFault<Schema extends z.ZodType>(fault: Fault<Schema>): Fault<Schema> {
   return fault
 }

@@ -19,7 +19,6 @@ import { slowBody } from './slow-body.ts'
 import { truncateBody } from './truncate-body.ts'
 import { badSignature, drop, duplicate, oldSecret, reorder, staleTimestamp } from './webhook-faults.ts'
 
-/** Every kind of fault by its name in scenario files. */
 export const FAULTS = {
   respond,
   latency,

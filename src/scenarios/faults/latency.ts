@@ -1,6 +1,5 @@
 import { defineFault } from './fault.ts'
 
-/** Waits before the request goes on. */
 export const latency = defineFault({
   parameters: ({ union, strict, wait, waitRange }) =>
     union([

@@ -24,7 +24,6 @@ interface RespondParameters {
   readonly body?: JsonValue | undefined
 }
 
-/** Another answer instead of the plain one. */
 export const respond = defineFault({
   parameters: ({ wholeNumber, strict, nonEmpty, text, textMap, anyJson, withRule }) =>
     withRule(

@@ -357,10 +357,7 @@ function bar(tally: Tally): Html {
 
 type Head = string | readonly [label: string, kind: 'number' | 'wide']
 
-/**
- * A table, where there are any rows. The first cell of each is its heading. On a narrow screen each row is a block, and each
- * cell has its label.
- */
+/** On a narrow screen each row is a block, and each cell has its label; the first cell of a row is its heading. */
 function table(
   caption: string,
   heads: readonly Head[],

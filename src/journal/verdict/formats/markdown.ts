@@ -39,7 +39,6 @@ function itemLines(title: string, list: readonly VerdictItem[]): string[] {
   )
 }
 
-/** Items under their title, each with the lines below it. */
 function listLines(title: string, items: readonly (readonly string[])[]): string[] {
   if (items.length === 0) return []
   const more = items.length > SHOWN ? [`- and ${items.length - SHOWN} more`] : []
