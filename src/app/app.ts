@@ -355,10 +355,7 @@ async function startScenarios(services: AppServices, { scenarios: names, seeds }
   services.scenarios.of(environment)
 }
 
-/**
- * Reads what a start needs beside its state and its seed: one that fails neither replaces a state nor leaves one, whose seed a
- * later start would not apply. A replica has none of its own.
- */
+/** One that fails neither replaces a state nor leaves one, whose seed a later start would not apply. */
 async function checkParts(options: AppOptions, checks: DocumentChecks, seed: SeedBundle): Promise<void> {
   const { seeds, scenarios, descriptors, tls } = options
   if (scenarios?.length) {

@@ -6,10 +6,7 @@ import { respondToUnreadable } from '../servers/http/unreadable-request.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
 import type { AppOptions } from './options.ts'
 
-/**
- * Makes the HTTP server: HTTPS with `--tls`, HTTP/2 on the same port with descriptors.
- * @param services undefined for a replica that stands by
- */
+/** HTTPS with `--tls`, HTTP/2 on the same port with descriptors; `services` are undefined while a replica stands by. */
 export async function createHttpServer(
   options: AppOptions,
   { createFastServer }: FastExpress,

@@ -10,10 +10,7 @@ export interface OpenapiConnector extends FromOpenapi {
   readonly firstCall: JsonObject
 }
 
-/**
- * A connector file out of the text of an OpenAPI document, valid as `validate` judges it.
- * @throws OpenapiError, or DocumentError for what is no YAML or JSON
- */
+/** Valid as `validate` judges it. @throws OpenapiError, or DocumentError for what is no YAML or JSON */
 export async function openapiConnector(
   text: string,
   {

@@ -11,15 +11,11 @@ import { restartReplaced } from '../state/collections.ts'
 import { monotonicTime } from '../state/model/time-and-ids.ts'
 import { type AppOptions, DEFAULT_ENVIRONMENT } from './options.ts'
 
-/**
- * How often files are read. Events of the file system would not reach a container from its host, nor come from a folder that
- * replaces another one.
- */
+/** Events of the file system do not reach a container from its host, nor come from a folder that replaces another. */
 const POLL_EVERY_MS = 150
 /** Between two readings there are so many times as long as one took, up to a limit: large files leave the server its time. */
 const [PAUSE_FACTOR, LONGEST_PAUSE_MS] = [20, 2000]
 
-/** Documents that are read again when their files change. */
 interface Source {
   /** What messages call it: `the seed`. */
   readonly name: string
@@ -97,10 +93,7 @@ export async function watchFiles(
   }
 }
 
-/**
- * Answers a function that applies the files when their text has changed and changes no more: editors write in several steps.
- * Files that cannot be used are reported once and change nothing.
- */
+/** Waits until a text changes no more: editors write in several steps. Unusable files are reported once. */
 async function reloading(source: Source, log: AppServices['log']): Promise<() => Promise<void>> {
   let applied = await textsOf(source)
   let current = applied

@@ -20,10 +20,7 @@ const DEFAULT_LEASE = 6000
 
 const NOT_SYNCHRONOUS = 'synchronous_commit is off: a crash of the database may lose changes that were answered'
 
-/**
- * A server whose state is in PostgreSQL, beside others on the same one. It knows whether it is active once it listens: the
- * others need its address.
- */
+/** It knows whether it is active once it listens: the others need its address. */
 export async function createReplicaApp(
   options: AppOptions & { readonly state: string },
   fast: FastExpress,

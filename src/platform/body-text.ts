@@ -8,10 +8,8 @@ interface BodyHeaders {
 }
 
 /**
- * A body as text: without its content codings (RFC 9110 8.4), by its byte-order mark, else by the charset of its media type,
- * else UTF-8.
- * @param most bytes that it may have without its codings
- * @throws Error for a content coding that is unknown or broken, or a body that is too large
+ * By its byte-order mark, else by the charset of its media type, else UTF-8. @param most bytes without its content
+ * codings (RFC 9110 8.4) @throws Error for a coding that is unknown or broken, or a body that is too large
  */
 export function decodeBody(bytes: Buffer, headers: BodyHeaders, most: number): string {
   const plain = decodeContent(bytes, headers['content-encoding'], most)

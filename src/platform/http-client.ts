@@ -39,10 +39,7 @@ export interface HttpResponse {
   readonly text: string
 }
 
-/**
- * Requests to one server over `node:http` and `node:https`. Not `fetch`: tests replace it, it follows redirects, and it adds
- * headers of its own.
- */
+/** Not `fetch`: tests replace it, it follows redirects, and it adds headers of its own. */
 export class HttpClient {
   readonly #base: URL
   readonly #options: HttpClientOptions

@@ -4,10 +4,7 @@ import { rename } from 'node:fs/promises'
 import { resolve, win32 } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/*
- * What differs between operating systems; nothing else asks which one it is. Each function takes the platform, so that every
- * branch is tested on one machine.
- */
+/* Nothing else asks for the operating system. Functions take the platform, so that one machine tests every branch. */
 
 type Platform = NodeJS.Platform
 
@@ -25,10 +22,7 @@ export function canSyncDirectories(platform: Platform = process.platform): boole
 
 const MOST_RENAMES = 10
 
-/**
- * Renames a file to a path that may be taken. On Windows this fails while another program, such as a virus scanner, has the
- * file open, and is tried again.
- */
+/** On Windows this fails while another program, such as a virus scanner, has the file open, and is tried again. */
 export async function renameOver(
   from: string,
   to: string,
@@ -120,10 +114,7 @@ export interface Spawnable {
   readonly windowsVerbatimArguments?: true
 }
 
-/**
- * A command line as `spawn` can run it. On Windows npm, npx and the programs of packages are files `.cmd`, which only a shell
- * finds and runs: its special characters are escaped.
- */
+/** On Windows npm, npx and programs of packages are `.cmd` files, which only a shell runs: characters are escaped. */
 export function spawnable(
   [program, ...args]: readonly [string, ...string[]],
   variables: Readonly<Record<string, string | undefined>>,

@@ -17,7 +17,6 @@ import {
   variableOf,
 } from './command-table.ts'
 
-/** The variables of the process, as in `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface Arguments<Command extends CommandName> {
@@ -57,16 +56,12 @@ export interface Configuration {
   readonly webhooks: readonly Webhook[]
 }
 
-/** What sets values beside flags. */
 export interface Surroundings {
   readonly variables: Variables
   readonly configuration?: Configuration | undefined
 }
 
-/**
- * Reads the flags of a command, its variables and the configuration file, then the defaults.
- * @throws UsageError naming the flag or variable, what was found and what is allowed; for operands that it does not take
- */
+/** @throws UsageError naming flag or variable, what was found and is allowed; for operands that it does not take */
 export function readArguments<Command extends CommandName>(
   command: Command,
   argv: readonly string[],
@@ -120,7 +115,6 @@ export function settingOf(
   return { value: flag.default ?? (flag.kind.type === 'switch' ? false : undefined), origin: undefined }
 }
 
-/** The configuration file that a command line or its variable names. */
 export function namedConfiguration(
   command: CommandName,
   argv: readonly string[],

@@ -99,7 +99,6 @@ interface Times {
   readonly times?: number
 }
 
-/** A file of cases (`spec/schemas/cases.schema.json`): what `run --cases` runs its command with, and what is expected of it. */
 export const casesSchema = strict({
   $schema: schemaReference,
   cases: unique(

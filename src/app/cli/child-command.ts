@@ -21,10 +21,7 @@ interface CommandEnd {
 /** What of the signals keeps commands from starting that have not started yet. */
 const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGBREAK']
 
-/**
- * Commands that run beside this process. Signals go to them: they decide what they mean. One command has the input and the
- * terminal of this process; of `several` each has a process group, of which nothing is left once its command has ended.
- */
+/** Signals go to them. Each of `several` has a process group, of which nothing is left once its command has ended. */
 export class ChildCommands {
   #stopped: NodeJS.Signals | undefined
   readonly #children = new Set<ChildProcess>()
@@ -89,7 +86,6 @@ export class ChildCommands {
   }
 }
 
-/** Sends a signal to a command and all that it has started. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   // A group of 0 would be that of this process.
   if (pid === undefined) return

@@ -197,13 +197,9 @@ const CHECKS = {
 
 const OUTBOUND_SERVICE = { 'allow-outbound': toggle('the service may be one that is not on loopback') }
 
-/** What can happen to an account. */
 export const EVENT_COMMANDS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'] as const
 
-/**
- * Every command in the order of the help text, with its flags in that of its own; the first is the one that runs when none is
- * named.
- */
+/** Commands and flags are in the order of the help text; the first command runs when none is named. */
 const TABLE = {
   start: {
     // It says itself what an operand was meant for.
@@ -509,7 +505,6 @@ export type ControlCommandName = {
   [Name in CommandName]: (typeof TABLE)[Name]['flags'] extends typeof CONTROL ? Name : never
 }[CommandName]
 
-/** The values of a command's flags. */
 export type FlagValues<Command extends CommandName> = ValuesOf<(typeof TABLE)[Command]['flags'] & typeof ALL>
 type ValuesOf<Given> = {
   readonly [Name in keyof Given]: Given[Name] extends Declared<infer Value> ? Value : never

@@ -7,7 +7,6 @@ import { tableText } from './table.ts'
 
 const SECRET = ['admin-token', 'client-secret']
 
-/** Prints each setting with its value and what set it. */
 export const config: Run<'config'> = ({ values, configuration }, { variables, out, terminal }) => {
   const rows = settingFlags()
     .filter(({ name }) => name !== 'config')

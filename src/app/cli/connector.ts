@@ -12,10 +12,7 @@ import { withProgress } from './progress.ts'
 import { withSchema } from '../../files/schema-line.ts'
 import { writeNew } from './written-document.ts'
 
-/**
- * `connector from-openapi FILE`: the connector on stdout, or in `--out` with a seed; the parts of the document that it leaves out, and
- * the next steps, on stderr.
- */
+/** The connector on stdout, or in `--out` with a seed; what it leaves out, and the next steps, on stderr. */
 export const connectorCommand: Run<'connector'> = async ({ values, operands }, context) => {
   const { out, err } = context
   const [action = '', file, ...more] = operands

@@ -30,10 +30,7 @@ const POLL_MS = 50
 /** A file that cannot be read for so long is not being written: it was left behind. */
 const UNREADABLE_POLLS = 20
 
-/**
- * Starts the server in a process of its own and ends once it is ready. The same start again prints the same and starts nothing.
- * @throws StartError when one with other settings is running
- */
+/** Ends once it is ready; the same start again starts nothing. @throws StartError when one with other settings runs */
 export async function startDetached(
   args: Arguments<'start'>,
   { variables, out, err }: CommandContext,

@@ -29,10 +29,7 @@ import { serviceOf } from './service.ts'
 import { StopRequest } from './stop.ts'
 import { writeOver } from '../../platform/disk/written-file.ts'
 
-/**
- * Compares a service with a mock: 0 without findings, 1 with some of the class of `--fail-on`, 3 when something could not be
- * removed from the service.
- */
+/** Answers 0 without findings, 1 with some of `--fail-on`, 3 when something could not be removed from the service. */
 export const driftCommand: Run<'drift'> = async (read, context) => {
   const { values, given } = read
   const { out, err, progress } = context

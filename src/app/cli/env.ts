@@ -14,7 +14,6 @@ const FORMATS = {
   },
 }
 
-/** Prints the connection variables of a running server. */
 export const env: Run<'env'> = async (args, { out }) => {
   const { environment, format } = args.values
   const server = serverOf(args)

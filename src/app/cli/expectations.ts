@@ -94,7 +94,6 @@ function unmetAccounts({ accounts }: Expectations, { model }: Environment): Verd
   })
 }
 
-/** Why a case failed. */
 export function caseReason(code: CaseReasonCode, sentence: string, details: string[] = []): VerdictItem {
   return verdictItem(runFinding({ code, field: sentence, allowed: '', found: null }), details)
 }

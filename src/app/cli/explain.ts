@@ -7,10 +7,7 @@ import { type ControlSession, controlSession, oneOperand } from './control-sessi
 import { RefusedError, UsageError } from './failure.ts'
 import { indentLine, paintFor } from '../../platform/terminal.ts'
 
-/**
- * `explain ID`: why a request was answered as it was, by a running server or by the journal file of one that is gone. `explain RULE`
- * and `explain ERROR_CODE`: what a rule or an error says, which needs no server.
- */
+/** Of a running server, or of the journal file of one that is gone; a rule or an error code needs no server. */
 export const explainCommand: Run<'explain'> = async (args, context) => {
   const session = controlSession(args, context)
   const operand = oneOperand('explain', 'ID_OR_RULE', session.operands)

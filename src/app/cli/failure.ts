@@ -34,10 +34,7 @@ export class RefusedError extends ExitError {
   }
 }
 
-/**
- * Prints what went wrong and answers the exit code: 2 for what the caller can fix, that of an `ExitError`, and 1 for a defect of
- * toolmock, the only failure that is shown with its stack. `help` is the command that explains the usage.
- */
+/** 2 for what the caller can fix, that of an `ExitError`, and 1 for a defect, the only failure with its stack. */
 export function reportFailure(error: unknown, help: string, err: (line: string) => void): number {
   if (error instanceof UsageError) {
     err(`toolmock: ${error.message} See ${help}.`)

@@ -8,10 +8,7 @@ import type { Configuration } from './arguments.ts'
 /** A `package.json` is a configuration where it has the key `toolmock`. */
 const NAMES = [...CONFIGURATION_FILES, 'package.json']
 
-/**
- * The configuration of a command: the file that is named, else the first one from the working directory upwards to the folder
- * with `.git`. @throws StartError; DocumentError with every problem of the file
- */
+/** The file that is named, else the first one upwards to the folder with `.git`. @throws StartError; DocumentError */
 export async function findConfiguration(path: string | undefined): Promise<Configuration | undefined> {
   if (path !== undefined) return configurationOf(path)
   const [first, second] = await configurationFiles()

@@ -7,10 +7,7 @@ import { createLog } from './log.ts'
 import { detachedServer, isGiven, serverOf } from './running-server.ts'
 import { withApp } from './serve-while.ts'
 
-/**
- * `mcp`: the control API as tools for an MCP client on stdin and stdout, until the client goes away. Everything else that it
- * has to say goes to stderr.
- */
+/** The control API as tools on stdin and stdout, until the client goes away. Everything else goes to stderr. */
 export const mcp: Run<'mcp'> = async (args, { variables, err }) => {
   const { environment, 'admin-token': adminToken } = args.values
   for (const notice of mistypedVariables(variables)) err(`toolmock: ${notice}`)

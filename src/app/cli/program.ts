@@ -82,10 +82,7 @@ function print(text: string, { out }: CommandContext): number {
   return 0
 }
 
-/**
- * The context of this process. Neither a reader that goes away (`toolmock | head -1`, a closed terminal) nor a disk that is
- * full ends the server.
- */
+/** Neither a reader that goes away (`toolmock | head -1`, a closed terminal) nor a full disk ends the server. */
 export function processContext(): CommandContext {
   const { isTTY } = process.stderr
   const program = programName(process.argv[1] ?? '', process.env['PWD'] ?? '')

@@ -1,7 +1,6 @@
 import { systemTime } from '../../state/model/time-and-ids.ts'
 import type { CommandContext } from './command.ts'
 
-/** Says what the work is at. */
 export type ReportProgress = (detail: string) => void
 
 /** How often it is said: on a terminal the line overwrites itself. */

@@ -57,10 +57,7 @@ export const record: Run<'record'> = async ({ values }, { out, err, progress }) 
   return 0
 }
 
-/**
- * A recording that cannot be written would be lost, so a folder is made for a moment where it goes.
- * @throws StartError, also for a folder with files in it
- */
+/** Makes a folder for a moment: a recording that cannot be written is lost. @throws StartError, also for files in it */
 async function checkFolder(folder: string, isForced: boolean): Promise<void> {
   const files = await readdir(folder).catch((error: unknown): string[] => {
     if (hasCode(error, 'ENOENT')) return []

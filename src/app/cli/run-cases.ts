@@ -27,7 +27,6 @@ interface RunningCases extends Running {
   readonly folder: string | undefined
 }
 
-/** How one run of a case ended. */
 type CaseRun = Awaited<ReturnType<typeof runCase>>
 
 /** Runs the command once for each case, each beside a mock of its own, and judges them: 3 when one fails. */

@@ -106,10 +106,7 @@ function isSet(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false'].includes(value.toLowerCase())
 }
 
-/**
- * What flags say about the verdict on a server with these switches. The code that reads them is loaded where there are some: the
- * command waits for it. @throws UsageError
- */
+/** The code that reads them is loaded where there are some: the command waits for it. @throws UsageError */
 export async function verdictOptions(
   { values, given, configuration }: Pick<Arguments<'run' | 'report'>, 'values' | 'given' | 'configuration'>,
   switches?: RouteSwitches,

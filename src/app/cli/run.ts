@@ -31,7 +31,6 @@ export const run: Run<'run'> = async (args, context) => {
   }
 }
 
-/** Runs one command and judges its requests; answers the exit code. */
 async function runCommand(running: Running): Promise<number> {
   const { given, context, options, files, log } = running
   const { journal: journalFile } = given.values

@@ -41,8 +41,7 @@ interface ServerArguments extends Pick<Arguments<'healthcheck'>, 'given'> {
 }
 
 /**
- * A running server: the one that was given, else the one that was started in the background here, else the one that the flags and
- * variables of its start tell.
+ * The one that was given, else the one in the background here, else what the flags and variables of its start tell.
  * @throws UsageError for a URL beside a port or host, all typed by the user
  */
 export function serverOf({ values, given }: ServerArguments): Server {
@@ -98,7 +97,6 @@ export function noResponseReason(error: unknown): string {
   return failureReason(error)
 }
 
-/** The error of a command whose server did not answer. */
 export function notResponding(url: string, cause: unknown): StartError {
   const reason = `${url} ${noResponseReason(cause)}`
   // Where something answers there is a server, and the reason says how to reach it.

@@ -9,7 +9,6 @@ import { openRunJournal } from './run-journal.ts'
 import type { ReportFile } from './run-reports.ts'
 import { type CommandLine, LOOPBACK } from './server-options.ts'
 
-/** What a command, or the commands of all cases, run and are judged with. */
 export interface Running {
   readonly given: Arguments<'run'>
   readonly command: CommandLine
@@ -35,10 +34,8 @@ export async function withApp<Result>(
 }
 
 /**
- * Serves until the command with these variables has ended. What it has caused is complete then, with its last requests, because the
- * server is closed.
- * @param journalFile the file that takes the request journal; a temporary one when it is undefined
- * @param output the file that takes what the command prints
+ * Until the command with these variables has ended; closing completes its last requests. A temporary file takes the
+ * journal where `journalFile` is undefined; `output` takes what the command prints.
  */
 export async function serveWhile(
   options: AppOptions,
@@ -71,10 +68,7 @@ export async function serveWhile(
   }
 }
 
-/**
- * The address, the credentials, and the certificate authorities to trust (G50), the command's own among them. TOOLMOCK_RUN tells
- * the library that this server is the one to use: TOOLMOCK_URL alone may be left in the shell of a developer.
- */
+/** TOOLMOCK_RUN tells the library to use this server: TOOLMOCK_URL alone may be left in the shell of a developer. */
 async function connectionVariables({ client, trust }: App, url: string, variables: Variables) {
   for (const [name, file] of Object.entries(trust)) {
     const { [name]: others = '' } = variables

@@ -105,10 +105,7 @@ function openNotice({ values, given }: Arguments<'start'>): string[] {
   ]
 }
 
-/**
- * The output once the server listens: one line with the address and the credentials, then the connection variables, ready to
- * be pasted into a shell. As JSON all of it is one line. `url` is what programs call, `listening` where the server listens.
- */
+/** As JSON all of it is one line. `url` is what programs call, `listening` where the server listens. */
 function readyOf(
   { client, standsBy, authorityFile, methodTable, trust }: App,
   { url, listening }: { readonly url: string; readonly listening: string },

@@ -2,10 +2,7 @@ import { constants } from 'node:os'
 import { stopSignals } from '../../platform/platform.ts'
 import { monotonicTime } from '../../state/model/time-and-ids.ts'
 
-/**
- * The same signal twice within this time is one: `npx` passes a Ctrl-C on that the terminal has given to this process already,
- * and `timeout` signals the process and then its group.
- */
+/** Twice within this time is once: `npx` passes on a Ctrl-C of the terminal, `timeout` also signals the group. */
 const SAME_REQUEST_MS = 500
 
 /** What a command does when it is asked to stop: by the first SIGINT or SIGTERM. A later one ends the process at once. */

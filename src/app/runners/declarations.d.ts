@@ -1,7 +1,4 @@
-/*
- * What the adapters use of test runners that this project does not install for its build. The tests of test/runners check them
- * against the runners' own types.
- */
+/* What adapters use of runners that the build does not install; test/runners checks it against their own types. */
 
 declare module '@jest/globals' {
   type Hook = (hook: () => unknown) => void

@@ -18,7 +18,6 @@ export interface ContextOptions {
   readonly allowProviderChanges: boolean
 }
 
-/** An account that the run has created. */
 export interface CreatedAccount {
   readonly id: string
   readonly identifier: string
@@ -60,7 +59,6 @@ export class CheckContext {
     return response
   }
 
-  /** The body of a create. */
   async newAccount(body: JsonObject = {}): Promise<JsonObject> {
     const connector = body['connector'] ?? (await this.catalog.main()).name
     const scope = 'organization_id' in body || 'user_id' in body ? {} : { organization_id: this.resources.name('org') }
@@ -80,7 +78,6 @@ export class CheckContext {
     }
   }
 
-  /** Requests an account with the name and organization of another one. */
   createAgain({ connector, identifier, organization_id }: CreatedAccount): Promise<ServiceResponse> {
     return this.create({ connector, identifier, organization_id })
   }
@@ -106,7 +103,6 @@ export class CheckContext {
     return this.shared('account', (fresh) => fresh.active())
   }
 
-  /** Calls a tool for an account, without input unless there is some. */
   execute({ id }: { id: string }, { name }: { name: string }, tool_input: JsonObject = {}): Promise<ServiceResponse> {
     return this.api.post('/execute_tool', { connected_account_id: id, tool_name: name, tool_input })
   }

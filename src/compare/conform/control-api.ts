@@ -46,7 +46,6 @@ export class ControlApi {
       accountEvent: (id: string, event: string) => change('POST', `/accounts/${encodeURIComponent(id)}/${event}`),
       /** Applies an event such as `disable` to a connection. */
       connectionEvent: (id: string, event: string) => change('POST', `/connections/${encodeURIComponent(id)}/${event}`),
-      /** Creates a connector. */
       addConnector: (document: JsonObject & { connector: string }) =>
         change('PUT', `/connectors/${document.connector}`, document),
       /** Lets the third parties do this at every call that matches, or answer it with this status. */

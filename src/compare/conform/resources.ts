@@ -3,10 +3,7 @@ import { valueAt } from '../../model/domain/value-match.ts'
 import { type ServiceResponse, everyPage } from './service-response.ts'
 import type { Api } from './target.ts'
 
-/**
- * The accounts and providers that a run has created at the target, and removes at its end. Their names start with the prefix of
- * the run, but for those of a recording; nothing else is deleted, even when the target's lists contain it.
- */
+/** All names start with the run's prefix, but for those of a recording; nothing else is deleted, even when listed. */
 export class TestResources {
   readonly #api: Api
   readonly prefix: string
@@ -19,13 +16,11 @@ export class TestResources {
     this.prefix = prefix
   }
 
-  /** A name that nothing else has. */
   name(label = ''): string {
     this.#names += 1
     return `${this.prefix}-${this.#names}${label === '' ? '' : `-${label}`}`
   }
 
-  /** An identifier that no other account has. */
   identifier(): string {
     return `${this.name()}@conform.example`
   }

@@ -76,7 +76,6 @@ export function exchangesOf({ log }: Har): Exchange[] {
 
 type Pairs = readonly (readonly [name: string, value: string])[]
 
-/** A recorded request as it is sent again, with its answer. */
 export function harExchange(
   { method, path, headers, body }: { method: string; path: string; headers: Pairs; body: string | undefined },
   response: { status: number; headers: Pairs; text: string },

@@ -19,10 +19,7 @@ export interface Trial {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * The findings, with the setting that fixes each where one does. Each is tried: the same requests at a mock that has it. What a
- * mock answers with a setting breaks no document.
- */
+/** Each is tried: the same requests at a mock that has it. What a mock answers with a setting breaks no document. */
 export async function withRemedies(findings: readonly DriftFinding[], trial: Trial): Promise<readonly DriftFinding[]> {
   const remedies = new Map<string, JsonObject>()
   const open = (): DriftFinding[] =>
@@ -46,7 +43,6 @@ export async function withRemedies(findings: readonly DriftFinding[], trial: Tri
   })
 }
 
-/** What fixes findings, taken together. */
 export function settingsThatFix(findings: readonly DriftFinding[]): DriftRemedy {
   const remedies = findings.flatMap(({ settings }) => settings ?? [])
   const vocabulary = Object.assign({}, ...remedies.map(({ settings }) => settings?.['vocabulary'] ?? {})) as JsonObject

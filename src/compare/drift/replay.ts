@@ -24,10 +24,7 @@ export interface ReplayOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * Sends recorded requests to a mock, with the ids and tokens that it makes in place of the recorded ones, and compares its
- * answers with the recorded ones, or with those of a service that gets the same requests.
- */
+/** Its ids and tokens replace the recorded ones. Compares with the recorded answers, or with those of a service. */
 export async function compareExchanges(options: ReplayOptions): Promise<Findings> {
   const { exchanges, mock, client, service, prefix, isSame, held = [], progress, signal } = options
   const findings = new Findings(prefix, isSame)

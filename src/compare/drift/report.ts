@@ -7,7 +7,6 @@ import { plural } from '../../model/domain/text.ts'
 import { fingerprints, inOperation, plainMessage, sarifLog } from '../../journal/verdict/formats/sarif.ts'
 import { CLASSES, type DriftFinding, type Gaps } from './findings.ts'
 
-/** What a comparison has found, in the form of `--format json`. */
 export interface DriftReport {
   readonly findings: readonly DriftFinding[]
   readonly gaps: Gaps
@@ -45,16 +44,12 @@ function responsesOf({ kind, service, mock }: DriftFinding): string | undefined 
   return kind === 'accepted' ? undefined : `service ${jsonText(service)}, mock ${jsonText(mock)}`
 }
 
-/** A finding that is known. */
 export interface Accepted {
   readonly finding: string
   readonly reason: string
 }
 
-/**
- * A report without the findings that are accepted; an entry that no longer occurs is a finding.
- * @param only the checks whose requests were sent; all of them when undefined
- */
+/** An accepted entry that no longer occurs is a finding. @param only the checks whose requests were sent; else all */
 export function acceptedReport(
   { findings, gaps }: DriftReport,
   accepted: readonly Accepted[],
@@ -67,10 +62,7 @@ export function acceptedReport(
   return reportOf([...remaining, ...stale.map(staleFinding)], gaps)
 }
 
-/**
- * With `--only`, a finding of a check that was left out cannot occur, and one that names no check may be of such a check. An id has
- * the operation, then the check, then the place.
- */
+/** A finding of a check that is left out cannot occur; one of no check may be of such. Ids: operation, check, place. */
 function triedBy(only: readonly string[] | undefined): (id: string) => boolean {
   if (only === undefined) return () => true
   const checks = chosenChecks({ only })

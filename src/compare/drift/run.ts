@@ -103,10 +103,7 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
   }
 }
 
-/**
- * The requests of the conformance suite as a recording, and the checks that held. The mock answers them, so that each goes through
- * to its end; one that needs a request which the service may not get is skipped.
- */
+/** The mock answers, so that each check goes to its end; one with a request that the service may not get is skipped. */
 async function suiteExchanges(options: DriftOptions, mock: ConformTarget) {
   const { client, prefix, adminToken, signal } = options
   const target = new SuiteTarget(mock.baseUrl, allowedBy(options))

@@ -24,10 +24,7 @@ function stringsIn(value: JsonValue | undefined): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : []
 }
 
-/**
- * The ids, tokens, page tokens and links of one implementation, with those that another one has in their place: a request with
- * the values of the first becomes one for the second.
- */
+/** With those that another one has in their place: a request with values of the first becomes one for the second. */
 export class ValueMap {
   readonly #values = new Map<string, string>()
   readonly #taken = new Set<string>()
@@ -37,7 +34,6 @@ export class ValueMap {
   /** Values of answers that the other implementation has not given. */
   readonly #missing = new Set<string>()
 
-  /** Learns from two answers to the same request. */
   learn(mine: JsonValue | undefined, theirs: JsonValue | undefined): void {
     // Lists may have another order: a value that both answers hold stands for nothing else.
     const others = new Set(stringsIn(theirs))

@@ -13,7 +13,6 @@ export interface RecordedBody {
   readonly size: number
 }
 
-/** What was sent in one direction. */
 export interface Message {
   readonly headers: Headers
   readonly body: RecordedBody

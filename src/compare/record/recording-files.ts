@@ -43,7 +43,6 @@ export type WithMock = <Result>(seed: string, use: (mock: ReplayMock) => Promise
 interface Writing {
   readonly exchanges: readonly Recorded[]
   readonly secrets: Secrets
-  /** Writes a document as YAML, under the name that it has in the folder. */
   readonly document: (
     kind: 'seed' | 'connector' | 'scenario',
     name: string,

@@ -49,10 +49,7 @@ interface Outcome {
 const NO_JSON = 'no JSON'
 const UNRECORDED = 'unrecorded@toolmock.invalid'
 
-/**
- * Sends what was recorded to a mock. Where it answers otherwise, tries the rules that can cause what the service answered, and
- * leaves in the mock's journal the one that does.
- */
+/** Where it answers otherwise, tries the rules that cause it, and leaves the one that does in the mock's journal. */
 export class Rehearsal {
   /** What the mock answers otherwise by itself. It may hold secrets. */
   readonly findings = new Findings()

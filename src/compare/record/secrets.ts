@@ -26,10 +26,7 @@ export interface SecretsOptions {
   readonly maskIdentifiers: boolean
 }
 
-/**
- * The secrets of a recording. First it learns them from everything that was recorded, then it hides them in everything that is
- * written, in whatever form they come again.
- */
+/** First learns the secrets from everything recorded, then hides them in all that is written, in whatever form. */
 export class Secrets {
   readonly #finding: Masking
   readonly #showing: Masking
@@ -272,10 +269,7 @@ const QUOTED_UNIT = /=\r?\n|=([2-7][\dA-F])/g
 const CONTROLS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/**
- * A text without what encodes its characters, and where each of them begins and ends: `%41`, `\u0041` and `A` are one. Blanks of
- * forms are blanks. Places are numbers in two arrays: an object for each character of a long text takes too much memory.
- */
+/** `%41`, `\u0041` and `A` are one. Two arrays of places: an object for each character takes too much memory. */
 function decodeUnits(text: string, unit: RegExp) {
   const [starts, ends] = [new Uint32Array(text.length), new Uint32Array(text.length)]
   const parts: string[] = []

@@ -9,10 +9,7 @@ const FLAGS = { append: O_APPEND, replace: O_TRUNC } as const
 const RETRY_MS = 50
 const MAX_WAIT_MS = 5_000
 
-/**
- * Opens a file for writing, and creates it when it is missing. A pipe without a reader is refused: opening it as other files
- * are opened would wait for a reader, which also keeps the process from ending.
- */
+/** A pipe without a reader is refused: opening it would wait for one, which also keeps the process from ending. */
 export async function openForWriting(path: string, how: keyof typeof FLAGS, mode = 0o666): Promise<FileHandle> {
   try {
     return await open(path, O_WRONLY | O_CREAT | O_NONBLOCK | FLAGS[how], mode)
@@ -23,9 +20,8 @@ export async function openForWriting(path: string, how: keyof typeof FLAGS, mode
 }
 
 /**
- * Writes all of a text, and waits while a pipe is full.
- * @param progress called with how many bytes are written so far, also when the rest fails
- * @param goesOn asked before each wait
+ * Waits while a pipe is full. @param progress gets the bytes written so far, also when the rest fails @param goesOn
+ * asked before each wait
  */
 export async function writeAll(
   file: FileHandle,

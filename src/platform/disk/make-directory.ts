@@ -1,10 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/**
- * Makes a directory and those above it that are missing. Node's own `recursive` asks again without end where a parent is
- * there and nothing can be made in it, as in /proc.
- */
+/** Node's own `recursive` asks again without end where a parent is there and takes nothing, as in /proc. */
 export async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path)

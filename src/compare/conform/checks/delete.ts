@@ -62,7 +62,6 @@ export const DELETE_CHECKS = checksOf('delete', 'delete_connected_account', {
   },
 })
 
-/** An account that is no longer there. */
 async function deleteAccount(context: CheckContext, created?: CreatedAccount): Promise<CreatedAccount> {
   const account = created ?? (await context.account())
   ;(await context.api.post(PATH, { id: account.id })).is(200)

@@ -177,7 +177,6 @@ function pairs(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`key_${index}`, String(index)]))
 }
 
-/** The identifier of a new provider. */
 async function createProvider(context: CheckContext, body: JsonObject = {}): Promise<string> {
   return (await context.provider(body)).is(201).string('provider.identifier')
 }

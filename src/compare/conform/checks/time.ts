@@ -162,7 +162,6 @@ async function expiredAccount(isolated: OwnContext): Promise<string> {
   return id
 }
 
-/** An account with the tokens of a real consent. */
 async function consentedAccount(isolated: CheckContext): Promise<CreatedAccount> {
   return isolated.verified(await isolated.accountAt('OAUTH'))
 }

@@ -3,7 +3,6 @@ import { type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import { type Api, type ClientCredentials, FORM, type QueryParameters } from '../target.ts'
 
-/** A form without client credentials. */
 const NO_CLIENT = { client_id: undefined, client_secret: undefined }
 
 /** The token endpoint (part 5). */
