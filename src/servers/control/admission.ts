@@ -18,9 +18,8 @@ export interface AdmissionRules {
 }
 
 /**
- * Keeps web pages out of the control API (1.3): pages of another origin, and pages whose host name was rebound to this address.
- * When there is an admin token, it alone decides.
- * @throws ControlError ADMIN_TOKEN_REQUIRED, HOST_REFUSED, ORIGIN_REFUSED
+ * Pages of another origin, and pages whose host name was rebound to this address (1.3). An admin token alone decides
+ * where there is one. @throws ControlError ADMIN_TOKEN_REQUIRED, HOST_REFUSED, ORIGIN_REFUSED
  */
 export function admit(request: IncomingMessage, rules: AdmissionRules): void {
   const judged = rules.judgedElsewhere?.(request)

@@ -48,18 +48,11 @@ export type ControlReply = (
   readonly headers?: Readonly<Record<string, string>>
   /** What the request journal says of a change; a call that changes nothing has no entry. */
   readonly entry?: EntryFacts
-  /**
-   * Changes what the state does not hold, such as the request journal. Runs once the state is durable, and never when the disk
-   * refuses: a 503 says that nothing was changed.
-   */
+  /** Changes what the state does not hold. Runs once the state is durable: a 503 says that nothing was changed. */
   readonly onceDurable?: () => void
 }
 
-/**
- * Ends a call: its answer, also an error, can rest on a commit that the disk refuses.
- * @param fail makes the answer of what was thrown
- * @returns what it answers
- */
+/** Its answer, also an error, can rest on a commit that the disk refuses; `fail` answers what was thrown. */
 export async function endCall(
   { entries }: Pick<AppServices, 'entries'>,
   entry: OpenEntry,

@@ -9,15 +9,9 @@ import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import { html } from '../../ui/pages/html.ts'
 import { htmlDocument } from '../../ui/pages/layout.ts'
 
-/*
- * The dashboard: one page, its scripts and its style sheet. It asks the control API for everything that it shows. This file is
- * loaded when the dashboard is opened.
- */
+/* It asks the control API for everything that it shows. This file is loaded when the dashboard is opened. */
 
-/**
- * Nothing inline, nothing from elsewhere, no frames, and no text of a client as markup, which `trusted-types` enforces: its one
- * policy names the script of the shared worker.
- */
+/** Nothing inline or from elsewhere. `trusted-types` lets no text be markup: its one policy is the worker's script. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

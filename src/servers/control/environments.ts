@@ -79,10 +79,7 @@ const loadParsers = lazyImport(async () => {
   return { parseSeed, parseScenario, connectorsIn }
 })
 
-/**
- * The seed in the body. When it has no connectors and connections of its own, its accounts can use those of the server.
- * @throws ControlError with the path of every problem in the body
- */
+/** One without connectors and connections uses those of the server. @throws ControlError with every problem's path */
 export async function seedOf(
   { services }: Pick<ServerCall<'create_environment'>, 'services'>,
   seed: JsonObject,

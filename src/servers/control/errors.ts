@@ -146,7 +146,6 @@ export function pathNotFound(path: string, meant?: string): ControlError {
   return new ControlError('PATH_NOT_FOUND', message)
 }
 
-/** As messages show it. */
 export function shownPath(path: string): string {
   return quote(`/_mock${path}`, 200)
 }

@@ -16,10 +16,7 @@ import { BODIES as DECLARED_BODIES, QUERIES as DECLARED_QUERIES } from './genera
 
 const loadSourceText = lazyImport(() => import('../../files/source-text.ts'))
 
-/*
- * The bodies and query parameters of the control API, as `spec/control.openapi.yaml` declares them. This file is loaded with the
- * first call, because loading zod takes longer than the rest of a start.
- */
+/* As `spec/control.openapi.yaml` has them. Loaded with the first call: zod takes longer than the rest of a start. */
 
 /** A line of the table that is generated from `spec/control.openapi.yaml`. */
 export type ControlRoute = (typeof CONTROL_ROUTES)[number]
@@ -144,10 +141,7 @@ export async function readDocumentBody(route: ControlRoute, document: SentDocume
 /** Levels of a JSON body. What reads it recurses. */
 const MAX_DEPTH = 200
 
-/**
- * The value of a document. The YAML parser is loaded with the first YAML body.
- * @throws ControlError MALFORMED_BODY, BODY_TOO_LARGE; DocumentError for YAML
- */
+/** The first YAML body loads its parser. @throws ControlError MALFORMED_BODY, BODY_TOO_LARGE; DocumentError */
 async function valueOf(route: ControlRoute, { text, format }: SentDocument): Promise<unknown> {
   if (format === 'yaml') {
     const { SourceText } = await loadSourceText()

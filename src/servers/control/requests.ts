@@ -199,9 +199,8 @@ const HEARTBEAT_MS = 2000
 const MAX_UNREAD = 4 * 1024 * 1024
 
 /**
- * A reply of server-sent events, which ends when the server closes. The answer to HEAD has no events, so it is whole.
- * @param follow is given what writes an event, unless the stream has ended: a slow reader takes its end later
- * @throws ControlError TOO_MANY_STREAMS
+ * Ends when the server closes. The answer to HEAD has no events, so it is whole. @param follow is given what writes an
+ * event, unless the stream has ended: a slow reader takes its end later @throws ControlError TOO_MANY_STREAMS
  */
 function eventStream(
   { eventStreams, closing, registry }: AppServices,

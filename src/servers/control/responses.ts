@@ -29,7 +29,6 @@ import { webhookHandlers } from './webhooks.ts'
 
 // `routes.ts` imports this file, and with it all handlers and zod, when the first call needs it: a start is faster without.
 
-/** What answers each operation of `spec/control.openapi.yaml`, which has the methods and paths. */
 const HANDLERS: ControlHandlers = {
   ...PROBES,
   ...accountHandlers,
@@ -46,7 +45,6 @@ const HANDLERS: ControlHandlers = {
   call_mcp: (call) => callMcp(call, callFrom(call)),
 }
 
-/** The query and the body are checked, and the handler runs. */
 export async function controlResponse(
   services: AppServices,
   route: ControlRoute,

@@ -8,10 +8,7 @@ import type { Row } from '../../state/model/table.ts'
 
 type Schemas = components['schemas']
 
-/**
- * The differences between two images of an environment, secrets masked. Tables are in the order of the state file, rows in that
- * of their table.
- */
+/** Secrets are masked. Tables are in the order of the state file, rows in that of their table. */
 export type TableDiffs = Omit<Schemas['StateDiff'], 'snapshot'>
 
 export function diffStates(before: EnvironmentImage, after: EnvironmentImage): TableDiffs {

@@ -11,9 +11,8 @@ import { repeatedIn, type RepeatedMember } from '../../model/domain/repeated-mem
 const MAX_DEPTH = 100
 
 /**
- * Reads a body of at most `limit` bytes, counted after decompression. A larger one is refused as soon as that is known: by its
- * `Content-Length`, or once it has gone over.
- * @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400): cut short, or in an unknown encoding (G7)
+ * At most `limit` bytes after decompression; refused as soon as that is known, by `Content-Length` or once it has gone
+ * over. @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400): cut short, or in an unknown encoding (G7)
  */
 export function readWholeBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase()
@@ -143,10 +142,7 @@ export function endAfterBody(response: ServerResponse, end: () => void): void {
   request.resume()
 }
 
-/**
- * Sends `100 Continue` once the body is read. A request that is answered before that gets no `100 Continue`, and its
- * connection is closed, since the client may or may not go on to send the body (RFC 9110 10.1.1).
- */
+/** A request that is answered before gets no `100 Continue`, and its connection is closed (RFC 9110 10.1.1). */
 export function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
   const { shouldKeepAlive } = response
   response.shouldKeepAlive = false

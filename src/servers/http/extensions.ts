@@ -2,7 +2,6 @@ import type { ExtensionName } from '../../model/contract/shapes.ts'
 import { type Extension, serves } from '../../model/domain/extension.ts'
 import { METHODS, pathParts } from '../../model/domain/path-pattern.ts'
 
-/** The route of a request that an extension answers. */
 export interface ExtensionRoute {
   readonly operation: ExtensionName
   readonly bearer: true

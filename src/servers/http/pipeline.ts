@@ -45,10 +45,7 @@ import type { ServiceParts } from './services.ts'
 /** A step writes its result into the context, or throws an error. It returns a promise only when it has to wait. */
 type Stage<Context> = (context: Context, services: ServiceParts) => Promise<void> | void
 
-/**
- * From the request to the reply, its checks in their order (G17), then to the answer, at the end of the journal entry. What a step
- * of the request throws is the reply.
- */
+/** Checks in their order (G17), then the reply, then the end of the journal entry. What a step throws is the reply. */
 interface Pipeline<Context> {
   readonly request: readonly Stage<Context>[]
   readonly answer: readonly ((context: Context, services: ServiceParts) => void)[]
@@ -80,10 +77,7 @@ const EXTENSION: Pipeline<ExtensionContext> = {
   answer: [translateResponse, serialize],
 }
 
-/**
- * Every request of an operation or of an extension goes through this once. A request for which no step waits, such as most
- * reads, is answered in the same turn of the event loop.
- */
+/** A request for which no step waits, such as most reads, is answered in the same turn of the event loop. */
 export function runRoute(
   context: RequestContext & Pick<OperationContext | ExtensionContext, 'route'>,
   services: ServiceParts,
@@ -137,10 +131,7 @@ function replyWithError(error: unknown, context: RequestContext): void {
   context.reply = errorReply(context.error, context.requestId)
 }
 
-/**
- * Finds environment and client by the bearer token (5.3, 1.2). Every operation but the token request needs one (G15).
- * @throws ServiceError UNAUTHENTICATED
- */
+/** Every operation but the token request needs one (5.3, 1.2, G15). @throws ServiceError UNAUTHENTICATED */
 function checkBearer(context: RequestContext, { registry }: ServiceParts): void {
   if (!context.route.bearer) return
   const { call, headers } = context.request
@@ -289,7 +280,6 @@ function applyScenarios(context: RequestContext, services: ServiceParts): Promis
 /** Kinds of faults after which a request may have no caller any more. */
 export const ENDING_CALLERS = ['revoke_bearer_tokens', 'advance_clock', 'expire_mcp_session'] as const
 
-/** Calls the operation, unless a scenario has answered in its place. */
 function operate(context: OperationContext, services: ServiceParts): Promise<void> | undefined {
   const { fault, route, checked, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined
@@ -320,7 +310,6 @@ function operate(context: OperationContext, services: ServiceParts): Promise<voi
   return undefined
 }
 
-/** Forwards a request of the proxy, unless a scenario has answered in its place. */
 function forward(context: ProxyContext, services: ServiceParts): Promise<void> | undefined {
   const { fault, request, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined

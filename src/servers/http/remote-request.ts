@@ -3,14 +3,12 @@ import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import { jsonText, type JsonValue } from '../../model/domain/json.ts'
 import type { Deliver, RemoteCall, SentRequest } from './request-context.ts'
 
-/** A call of another protocol and its response. */
 interface CallExchange {
   readonly response: ServerResponse
   /** How a fault sends the response; undefined when it is sent as it is. */
   deliver: Deliver | undefined
 }
 
-/** The request of HTTP that a call stands for. */
 interface RestCall extends Pick<
   SentRequest,
   'method' | 'query' | 'pathParameters' | 'headers' | 'rawHeaders' | 'baseUrl'

@@ -117,7 +117,6 @@ export interface ResponseFault {
   readonly deliver: Deliver | undefined
 }
 
-/** The reply in the words of an environment's vocabulary (G48). */
 export interface WireWords {
   readonly vocabulary: Vocabulary
   readonly reply: Reply | undefined

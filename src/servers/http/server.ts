@@ -34,10 +34,9 @@ export interface FastExpress {
 }
 
 /**
- * An Express application and a server that creates requests and responses with Express' prototypes. Express sets the
- * prototype of both on every request, which makes V8 drop its optimizations: stock Express 5 serves 0.17 of a bare node:http
- * server, this one about 0.9. Setting a prototype that is already set costs nothing. So `createFastServer` gives node:http
- * (node:https with a certificate) two subclasses, whose prototypes the application uses as its `request` and `response`.
+ * Express sets the prototype of request and response on every request, which makes V8 drop its optimizations: stock
+ * Express 5 serves 0.17 of a bare node:http server, this one 0.9, because `createFastServer` creates both with the
+ * prototypes that the application uses.
  */
 export function createFastExpress(): FastExpress {
   const responses = new ResponseBatch()
@@ -125,10 +124,7 @@ function isNodes(prototype: object): boolean {
   return prototype === IncomingMessage.prototype || prototype === ServerResponse.prototype
 }
 
-/**
- * How long the server waits for its clients, in milliseconds; 0 waits for ever. Time in which the mock keeps a client
- * waiting does not count: faults of scenarios, long polls and event streams.
- */
+/** Milliseconds; 0 waits for ever. Time in which the mock keeps clients waiting does not count (faults, long polls). */
 export interface ServerLimits {
   /** For the head of a request, from its first octet, or from the connection if none comes; then 408. */
   readonly headersTimeout: number
@@ -186,9 +182,8 @@ function isWaitingForServer(socket: Socket): boolean {
 }
 
 /**
- * The answers of a turn of the event loop, which are sent together. A client that waits is woken by the first of them and finds
- * the rest: waking it for each costs the server a sixth of the CPU of a GET with 16 connections, and a third where the client
- * waits for a core.
+ * Sent together: waking a waiting client for each answer costs the server a sixth of the CPU of a GET with 16
+ * connections, and a third where the client waits for a core.
  */
 class ResponseBatch {
   #responses: (() => void)[] = []
@@ -206,10 +201,9 @@ class ResponseBatch {
 }
 
 /**
- * Passes the requests of each connection on one after another. Node reads all requests that a client has sent ahead
- * (pipelined), and would have the answers to all of them wait in memory for a client that reads none. A request waits here
- * until the answer before it has left, and meanwhile nothing more is read from its connection. So all that a connection holds
- * is one answer and the requests of one read.
+ * Node reads all requests that a client has sent ahead (pipelined), and would keep the answers of all in memory for a
+ * client that reads none. A request waits until the answer before it has left, and nothing more is read from its
+ * connection.
  */
 class RequestQueue {
   readonly #waiting = new Map<Duplex, number>()

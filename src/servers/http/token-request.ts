@@ -21,9 +21,8 @@ export async function readForm(context: OperationContext, limit: number): Promis
 }
 
 /**
- * Finds environment and client of a token request by the client credentials, in the body or as HTTP Basic (5.1, G14,
- * RFC 6749 4.4). A client id pattern of a seed may make the environment now (1.2).
- * @throws TokenError
+ * In the body or as HTTP Basic (5.1, G14, RFC 6749 4.4). A client id pattern of a seed may make the environment now
+ * (1.2). @throws TokenError
  */
 export async function authenticateClient(
   context: OperationContext,

@@ -23,10 +23,7 @@ const MESSAGES = new Map([
 /** How long a refused client may go on sending and reading before its connection is dropped. */
 const LINGER_MS = 1000
 
-/**
- * Answers what node cannot read as HTTP with the usual error body (G16), and records it in the default journal. A replica that
- * stands by has no services.
- */
+/** With the usual error body (G16), in the default journal. A replica that stands by has no services. */
 export function respondToUnreadable(services: () => ServiceParts | undefined): (error: Error, socket: Duplex) => void {
   const ids = new RandomIds()
   const refused = new WeakSet<Duplex>()

@@ -17,7 +17,6 @@ export function requestFromWire(context: RequestContext, vocabulary: Vocabulary)
   context.documentQuery = queryInDocumentWords(route.operation, request.query, vocabulary)
 }
 
-/** The reply in the vocabulary's words. */
 export function wireWords(context: RequestContext, vocabulary: Vocabulary): WireWords {
   return { vocabulary, reply: wireReply(context, vocabulary) }
 }

@@ -36,7 +36,6 @@ import { LinkProblem, type OpenLink, refuseUnverifiable, usableLink } from './li
 export const DECISIONS = ['approve', 'deny'] as const
 export type Decision = (typeof DECISIONS)[number]
 
-/** Everything that following one link needs. */
 export interface LinkFlow {
   readonly services: ConsentParts
   readonly environment: Environment
@@ -64,8 +63,7 @@ interface Consented {
 }
 
 /**
- * Completes a link without a browser (G31), by the steps that a browser would take: consent goes through the third
- * party's code and token endpoint, static types get generated credentials that the third party accepts.
+ * The steps that a browser would take (G31): static types get generated credentials that the third party accepts.
  * @throws LinkProblem when a browser would see its page
  */
 export async function completeLink(flow: LinkFlow, linkId: string, choice: Choice): Promise<string> {
@@ -88,9 +86,8 @@ export function authorizationRequestOf(flow: LinkFlow, { link, account, connecto
 }
 
 /**
- * Handles the third party's redirect: a code is exchanged for tokens, an error ends the flow.
- * @returns where the browser goes
- * @throws LinkProblem when the link stopped working, or the third party refuses the code
+ * A code is exchanged for tokens, an error ends the flow. @returns where the browser goes @throws LinkProblem when the
+ * link stopped working, or the third party refuses the code
  */
 export async function finishConsent(flow: LinkFlow, linkId: string, response: URLSearchParams): Promise<string> {
   const open = usableLink(flow.environment, linkId)
@@ -108,10 +105,7 @@ export async function finishConsent(flow: LinkFlow, linkId: string, response: UR
   )
 }
 
-/**
- * Completes a link whose type needs no user. The service obtains the credentials, where the type has any.
- * @param databaseUser of a provisioned cluster, where the account has none yet
- */
+/** The service obtains the credentials, where the type has any. @param databaseUser where the account has none yet */
 export async function completeWithoutUser(flow: LinkFlow, linkId: string, databaseUser = ''): Promise<string> {
   const { link, account: stored, connector } = usableLink(flow.environment, linkId)
   refuseUnverifiable(flow.environment, link)
@@ -158,10 +152,9 @@ function consentedCredentials(response: TokenResponse): Consented {
 }
 
 /**
- * Consent was approved. The credentials become live, or wait for verification behind a new auth request when the link has
- * a `user_verify_url`. Older auth requests of the account are superseded, and the link is used up. It is one transaction.
- * @returns where the browser goes (G30)
- * @throws LinkProblem when the link stopped working in the meantime
+ * The credentials become live, or wait for verification behind a new auth request when the link has a
+ * `user_verify_url`; older auth requests are superseded. One transaction. @returns where the browser goes (G30) @throws
+ * LinkProblem when the link stopped working in the meantime
  */
 export function approve(flow: LinkFlow, linkId: string, consented: Consented): string {
   const { environment, thirdParty, trace } = flow
@@ -189,9 +182,8 @@ export function approve(flow: LinkFlow, linkId: string, consented: Consented): s
 }
 
 /**
- * Consent was denied. The lifecycle table keeps the status. The link stays usable until it expires, because its flow has
- * not completed (G28).
- * @returns where the browser goes, with `error=access_denied` and `state`
+ * The link stays usable until it expires, because its flow has not completed (G28). @returns where the browser goes,
+ * with `error=access_denied` and `state`
  */
 export function deny(flow: LinkFlow, linkId: string): string {
   const { link, account } = usableLink(flow.environment, linkId)

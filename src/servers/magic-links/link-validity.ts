@@ -90,7 +90,6 @@ export class LinkProblem extends Error {
   }
 }
 
-/** A link that can be followed, with its account and connector. */
 export interface OpenLink {
   readonly link: MagicLink
   readonly account: Account
@@ -98,9 +97,8 @@ export interface OpenLink {
 }
 
 /**
- * A link that can be followed. Checked again when the redirect comes back from the third party: "when the link stops
- * working" (2.3) is the end of the whole flow.
- * @throws LinkProblem when it is unknown, used or expired, or when its account or connector is gone (G28)
+ * Checked again when the redirect comes back: "when the link stops working" (2.3) is the end of the whole flow. @throws
+ * LinkProblem when it is unknown, used or expired, or its account or connector is gone (G28)
  */
 export function usableLink(environment: Environment, id: string): OpenLink {
   const { tables } = environment.model

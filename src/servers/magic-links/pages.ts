@@ -26,10 +26,7 @@ export function continuePage(
   return layout({ title: 'No sign-in is needed', overline: connector.display_name, body, facts })
 }
 
-/**
- * Where a flow without `user_verify_url` ends, and where verify sends the user by default (G31, G33). `open` is the link that
- * this browser has followed, where it is known.
- */
+/** Also where verify sends the user by default (G31, G33). `open` is the link that this browser followed, if known. */
 export function successPage(
   error: string | null,
   open: (Pick<OpenLink, 'account' | 'connector'> & { readonly person?: string | undefined }) | undefined,
@@ -54,10 +51,7 @@ export function methodPage(method: string, allow: string): Html {
   })
 }
 
-/**
- * The page for an error; undefined for a defect of the mock. `say` puts the mock's own texts into the words of the
- * environment's vocabulary (G48).
- */
+/** Undefined for a defect of the mock. `say` puts the mock's own texts into the words of the environment (G48). */
 export function problemPage(
   error: unknown,
   say: (text: string) => string,

@@ -168,7 +168,6 @@ function withUserField(open: OpenLink): OpenLink {
   return { ...open, connector: { ...connector, credentials: { ...connector.credentials, fields: [DATABASE_USER] } } }
 }
 
-/** The third party's redirect. */
 async function handleRedirect({ flow, linkId, query }: LinkRequest): Promise<EncodedResponse> {
   return leadOn(linkId, await finishConsent(flow, linkId, query))
 }
@@ -202,7 +201,6 @@ function leadOn(linkId: string, url: string): EncodedResponse {
   return redirectResponse(302, url, { 'Set-Cookie': cookie })
 }
 
-/** Finds the link, applies due events, and answers. */
 function linkHandler(
   services: LinkServices,
   find: (request: Request) => FoundLink | undefined,

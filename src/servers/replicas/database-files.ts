@@ -61,10 +61,7 @@ export function databaseFiles(database: Database, lease?: Lease): FileSystem {
 
 type Write = <R>(statement: (guard: Guard) => Promise<R | undefined>) => Promise<R>
 
-/**
- * A statement whose answer did not come may still be on its way to the database, and take effect after later ones. So the
- * fence is raised before the next one.
- */
+/** A statement without an answer may take effect after later ones: the fence is raised before the next one. */
 function guardedWrites(database: Database, lease: Lease | undefined): Write {
   let [fence, isUnsure] = [0, false]
   return async (statement) => {

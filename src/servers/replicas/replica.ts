@@ -103,10 +103,7 @@ export class Replica {
   #isLeaving = false
   /** Answers that the term has not finished. */
   #running = 0
-  /**
-   * With the end of its lease by the monotonic clock of this process, and how much the clock of this machine is behind that of
-   * the environments.
-   */
+  /** Its lease ends by the monotonic clock; `clockBehind`: of this machine, behind that of the environments. */
   #leader: (Leader & { readonly endsAt: number; readonly clockBehind: number }) | undefined
   #announcedAt = -Infinity
   /** After a takeover that failed. */
@@ -244,8 +241,6 @@ export class Replica {
     await term.close(true).catch(failed)
   }
 
-  // Polling the row of the active replica
-
   async #pollUntilClosed(): Promise<void> {
     const every = this.#options.leaseMs / POLLS
     for (;;) {
@@ -315,8 +310,6 @@ export class Replica {
     const what = `the active replica was started with another ${differs.join(', ')}`
     log.warn(`${what}: its options count until it leaves`, this.#fields())
   }
-
-  // Being active
 
   /** @throws what the start of the term throws, when it is the first */
   async #takeOver(isFirst: boolean): Promise<void> {
@@ -394,8 +387,6 @@ export class Replica {
     const { epoch } = this.#lease ?? {}
     return { replica: this.#options.self.id, ...(epoch === undefined ? {} : { epoch }), ...more }
   }
-
-  // Standing by
 
   async #standBy(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const reply = await this.#ownReply(request, response).catch((error: unknown) => {

@@ -1,10 +1,7 @@
 /** Raised with each change of the tables. A toolmock that knows a lower version does not become active. */
 export const SCHEMA_VERSION = 2
 
-/**
- * Makes what is missing. Several replicas may start at once, so it is one transaction under an advisory lock. A schema that an
- * administrator has made needs no right to make schemas.
- */
+/** Under an advisory lock: several may start at once. A schema that is there needs no right to make schemas. */
 export function schemaText(schema: string, secret: string): string {
   return `
 select pg_advisory_xact_lock(hashtext('toolmock ${schema}'));

@@ -32,10 +32,7 @@ export interface CollectedDescriptors {
   readonly vocabulary: VocabularyWords
 }
 
-/**
- * Collects the descriptors out of the packages of generated clients, whose files it reads as text.
- * @throws StartError for a folder that cannot be read, or that has no descriptors
- */
+/** Reads generated files as text. @throws StartError for a folder that cannot be read, or that has no descriptors */
 export async function collectDescriptors(folders: readonly string[]): Promise<CollectedDescriptors> {
   const files = new Map<string, { readonly file: FileDescriptorProto; readonly source: string }>()
   const contradicting = new Set<string>()

@@ -107,10 +107,7 @@ export interface MissingType {
   readonly file: string
 }
 
-/**
- * The files in the order of their imports, with well-known ones that they lack. Imports are found by the types that a file
- * uses, because packages leave out imports that only options need, and generated JavaScript all of them.
- */
+/** Imports are found by the types in use: packages leave out imports of options, generated JavaScript all of them. */
 export function completeSet(files: readonly FileDescriptorProto[]): {
   readonly file: FileDescriptorProto[]
   readonly missing: readonly MissingType[]

@@ -16,10 +16,7 @@ const PYTHON = /(?:AddSerializedFile\(|serialized_pb\s*=\s*(?:_b\()?)\s*/g
 /** A literal of bytes or text of Python. */
 const LITERAL = /b?(?:'((?:[^'\\]|\\[\s\S])*)'|"((?:[^"\\]|\\[\s\S])*)")/y
 
-/**
- * The descriptors that a generated file contains: as base64 in JavaScript and TypeScript, as bytes in Python. The file is read
- * as text; nothing of it runs.
- */
+/** Base64 in JavaScript and TypeScript, bytes in Python. The file is read as text; nothing of it runs. */
 export function embeddedDescriptors(text: string): FileDescriptorProto[] {
   const encoded = [...text.matchAll(BASE64)].map(([, , base64 = '']) => Buffer.from(base64, 'base64'))
   const bytes = [...text.matchAll(PYTHON)].map(({ 0: before, index }) => pythonBytes(text, index + before.length))

@@ -20,10 +20,7 @@ const MAX_ERROR = 1024 * 1024
 /** Flags and length in front of a message. */
 export const ENVELOPE = 5
 
-/**
- * The answer with a complete error. What the library refuses itself, such as a message that does not decode, it answers
- * without details, and some clients read nothing else.
- */
+/** What the library refuses itself it answers without details, and some clients read nothing else. */
 export async function withErrorDetails(
   response: UniversalServerResponse,
   complete: Completion,

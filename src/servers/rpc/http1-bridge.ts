@@ -23,11 +23,9 @@ export function isBridged({ socket }: IncomingMessage): boolean {
 }
 
 /**
- * Forwards a request of HTTP/2 to the HTTP/1.1 side of the same process, where everything is served. It goes over a pair of
- * streams in memory, so that everything there works as it does for any client: time limits, long polls, event streams, trailers,
- * and the faults of scenarios, which end such a pair and so reset the stream.
- *
- * @param serve begins to read HTTP/1.1 from one end of a pair
+ * Over a pair of streams in memory, so that everything works as for any client: time limits, long polls, event streams,
+ * trailers, and faults of scenarios, which end such a pair and so reset the stream. @param serve begins to read
+ * HTTP/1.1 from one end of a pair
  */
 export function forwardToHttp1(
   request: Http2ServerRequest,

@@ -19,10 +19,7 @@ export interface Http2Side {
   close(): void
 }
 
-/**
- * Serves HTTP/2 on the port of an HTTP/1.1 server: by ALPN with TLS, else by the first octets of a connection (prior
- * knowledge). Every other connection goes to the HTTP/1.1 server as it came.
- */
+/** By ALPN with TLS, else by the first octets (prior knowledge). All others go to the HTTP/1.1 server as they came. */
 export function serveHttp2(server: Server, limits: ServerLimits): Http2Side {
   const isTls = server.listenerCount('secureConnection') > 0
   const event = isTls ? 'secureConnection' : 'connection'
@@ -63,10 +60,7 @@ export function serveHttp2(server: Server, limits: ServerLimits): Http2Side {
   }
 }
 
-/**
- * Reads the first octets of a connection and puts them back: `count` of them, or fewer where they cannot become the preface
- * any more. A client that ends before that, or takes too long, is dropped.
- */
+/** `count`, or fewer where they cannot become the preface. A client that ends before that, or is slow, is dropped. */
 function firstOctets(socket: Socket, count: number, timeout: number, onOctets: (octets: Buffer) => void): void {
   let octets = Buffer.alloc(0)
   const drop = (): void => void socket.destroy()
@@ -113,10 +107,7 @@ function limitSession(
 /** How often within the limit it is looked whether a client reads. */
 const STALL_CHECKS = 20
 
-/**
- * Drops a connection whose client takes nothing of an answer for the given time. Only data and its acknowledgement change the
- * window of a connection. Node's own timeout begins again when a part was sent after the last write, and with every ping.
- */
+/** Only data and its acknowledgement change the window; Node's own timeout begins again with each part and ping. */
 function closeUnread(session: ServerHttp2Session, streams: ReadonlySet<ServerHttp2Stream>, timeout: number): void {
   let window: number | undefined
   let unchanged = 0

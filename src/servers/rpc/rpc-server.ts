@@ -248,10 +248,7 @@ interface ReceivedCall {
   readonly context: HandlerContext
 }
 
-/**
- * Milliseconds before its deadline within which a cancelled call counts as late. A client keeps the deadline from the moment it
- * sends the call, so its cancellation can arrive before the server's own time is over.
- */
+/** Milliseconds: a client counts from sending, so its cancellation can arrive before the server's time is over. */
 const EARLY_CANCEL = 50
 
 /** Transcodes a call to its REST request, takes it through the request pipeline, and its answer back. */

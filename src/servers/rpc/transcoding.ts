@@ -28,10 +28,7 @@ export interface RestRequest {
   readonly body: JsonValue | undefined
 }
 
-/**
- * Makes a REST request of a message by the rule of its method: the first binding whose path its fields can fill. Where there
- * is none, `refused` says which field a path needs, and its form.
- */
+/** By the first binding whose path its fields can fill; else `refused` says which field a path needs, and its form. */
 export function restRequest(
   method: RpcMethod,
   message: Message,

@@ -21,7 +21,6 @@ export interface CertificateRequest {
   readonly hosts?: readonly string[]
 }
 
-/** A signed X.509 certificate as PEM. */
 export function certificate(request: CertificateRequest): string {
   const { subject, issuer, publicKey, issuerKey, validFrom, validTo } = request
   const spki = spkiOf(publicKey)

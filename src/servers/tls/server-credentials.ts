@@ -96,10 +96,7 @@ const LOOPBACK = ['localhost', '127.0.0.1', '::1']
 const ALL_ADDRESSES = ['0.0.0.0', '::']
 const AUTHORITY = 'toolmock temporary authority'
 
-/**
- * Makes a certificate authority, and a certificate by it for loopback and the given hosts. Keys are on an elliptic curve: an RSA
- * key alone takes longer than the whole start. The authority's key is dropped, so that it cannot sign anything else.
- */
+/** An RSA key takes longer than the whole start. The authority's key is dropped, so that it signs nothing else. */
 export async function makeTemporaryCertificate(
   hosts: readonly string[],
   now: number,

@@ -65,10 +65,8 @@ export function createConnectedAccount(call: Call<'create_connected_account'>): 
 }
 
 /**
- * Puts a new account, which nothing else refers to yet, into the model with the status that its credentials lead to (G24,
- * G25).
- * @throws ServiceError in the transaction, after anything was awaited: ACCOUNT_ALREADY_EXISTS (409, G55), and 400 when the
- * connector is gone or has another type
+ * With the status that its credentials lead to (G24, G25). @throws ServiceError, after anything was awaited:
+ * ACCOUNT_ALREADY_EXISTS (409, G55), 400 when the connector is gone or has another type
  */
 function insertAccount(
   { environment, trace }: Call<'create_connected_account'>,

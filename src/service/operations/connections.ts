@@ -89,7 +89,6 @@ export type ConnectionEvent = (typeof CONNECTION_EVENTS)[number]
 
 type State = Pick<Connection, 'status' | 'enabled'>
 
-/** The legal moves. */
 const MOVES: { readonly [Event in ConnectionEvent]: { readonly from: Partial<State>; readonly to: Partial<State> } } = {
   start: { from: { status: 'DRAFT' }, to: { status: 'IN_PROGRESS' } },
   complete: { from: { status: 'IN_PROGRESS' }, to: { status: 'COMPLETED' } },

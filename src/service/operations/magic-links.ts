@@ -16,10 +16,7 @@ import type { Call, Reply } from './operation.ts'
 
 type LinkCall = Call<'create_magic_link'>
 
-/**
- * POST /connected_accounts/magic_link (4.6): a link for an account, which is created when it does not exist (G28, "States").
- * @param lifetime of the link in milliseconds
- */
+/** POST /connected_accounts/magic_link (4.6): may create the account (G28, "States"); `lifetime` is in milliseconds. */
 export function createMagicLink(
   call: LinkCall,
   lifetime = call.environment.settings.magic_link_lifetime,

@@ -12,7 +12,6 @@ import type { Call, Reply } from './operation.ts'
 
 type MintCall = Call<'create_mcp_config_token' | 'create_mcp_connection_token'>
 
-/** The server that a token is for, and the accounts that it names. */
 interface Target {
   readonly url: string
   readonly server: Pick<SessionClaims, 'mcp_cfg' | 'conn_id'>
@@ -78,10 +77,7 @@ function enabledConnection({ environment, path }: MintCall) {
   return connection
 }
 
-/**
- * A token for a server. The first of an environment also makes its key, which takes part of a second: what is asked for is
- * looked up again after it.
- */
+/** The first of an environment makes its key, which takes part of a second: the target is looked up again after it. */
 async function minted(call: MintCall, targetOf: () => Target): Promise<Reply> {
   const { environment, body, baseUrl } = call
   refuseOtherTarget(call)

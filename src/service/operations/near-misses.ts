@@ -29,10 +29,7 @@ const NAMED: ReadonlyMap<string, Named> = new Map(
 
 type Context = { readonly environment: Environment; readonly trace: RequestTrace }
 
-/**
- * Notes the values of a request that nearly name a connector or tool of the environment, and identifiers that differ from
- * an account's by case or blanks alone (G6). It comes before the operation, which may create what the request names.
- */
+/** Also identifiers that differ by case or blanks alone (G6). Before the operation, which may create what is named. */
 export function noteNearMisses(
   context: Context,
   operation: Operation,

@@ -10,9 +10,8 @@ import { firstWhere } from '../../state/model/rows-in-order.ts'
 const DEFAULT_PAGE_SIZE = 10
 
 /**
- * One page of a listing, with the tokens of those beside it. They are bound to every parameter but those of paging (G4), in any
- * order; one that chooses nothing counts as not sent.
- * @param positionOf by which tokens name a place in the list: it is at least 1, grows from item to item and never changes
+ * Tokens are bound to every parameter but those of paging (G4), in any order; one that chooses nothing counts as not
+ * sent. @param positionOf is at least 1, grows from item to item and never changes
  */
 export function pageOf<T>(
   { name }: Environment,

@@ -30,10 +30,7 @@ export function locatorOf(headers: Readonly<Record<string, string | string[] | u
   }
 }
 
-/**
- * /proxy/{path}: forwards a request to the third party of an account; refresh, 401 and state as for a tool's call (G44 to
- * G46). The contract does not describe its headers, so an identifier is checked here (G66).
- */
+/** Refresh, 401 and state as for a tool's call (G44 to G46). The contract has no identifier: checked here (G66). */
 export async function proxyRequest(
   call: ProxyCall,
   locator: Locator,

@@ -28,7 +28,6 @@ import { verifyUser } from './verify-user.ts'
 
 export type OperationTable = { readonly [Id in Operation]: Handler<Id> }
 
-/** Every operation of the service and what answers it. */
 export const OPERATIONS: OperationTable = {
   create_token: createToken,
   list_connected_accounts: listConnectedAccounts,

@@ -18,15 +18,12 @@ interface Context {
 /** How often the rows had been replaced when a call began: its answer changes none that have come since. */
 type Begun = Context & Pick<Environment, 'replacements'>
 
-/** What a third party answered to the call of a tool, or to a request of the proxy. */
 type ServiceResponse = ToolResponse | ForwardedResponse
 
 /**
- * Calls a third party for an account (G45, G46). A token that has expired is renewed first. After a 401 the token is renewed
- * and the call is made once more, also with credentials that its owner stored meanwhile; a second 401 makes the account
- * `EXPIRED`.
- * @throws ServiceError ACCOUNT_NOT_ACTIVE when the renewal is refused, TOOL_ERROR when it is not possible, ACCOUNT_NOT_FOUND
- * when the account is gone by then
+ * A token that has expired is renewed first (G45, G46). After a 401 it is renewed and the call made once more, also
+ * with credentials that its owner stored meanwhile; a second 401 makes the account `EXPIRED`. @throws ServiceError
+ * ACCOUNT_NOT_ACTIVE when the renewal is refused, TOOL_ERROR when it is not possible, ACCOUNT_NOT_FOUND
  */
 export async function callThirdParty<A extends ServiceResponse>(
   callContext: Context,
@@ -157,9 +154,8 @@ function isRenewable(account: Account): boolean {
 }
 
 /**
- * Gets new credentials for an `ACTIVE` account, or makes it `EXPIRED` when the third party refuses (G45, G46). A renewal
- * changes `updated_at`, not `last_used_at` (G56). Requests that need a renewal of the same account at the same time share
- * one.
+ * `EXPIRED` when the third party refuses (G45, G46). A renewal changes `updated_at`, not `last_used_at` (G56); requests
+ * that need one of the same account at the same time share it.
  */
 export async function renew(context: Context, account: Account): Promise<Renewal> {
   const running = context.environment.renewals.get(account.id)

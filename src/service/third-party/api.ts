@@ -59,10 +59,7 @@ function scopesOf(grant: Grant, account: Account | undefined, connector: Connect
   return scopes.length > 0 ? scopes : connector.oauth.scopes
 }
 
-/**
- * The scopes that a call lacks: those of its tool, or of a tool that makes such a call where it comes from another program;
- * undefined when it lacks none.
- */
+/** Of its tool, or of a tool that makes such a call where it comes from another program; undefined when none lacks. */
 function missingScopes(
   { tools }: Connector,
   scopes: readonly string[],

@@ -99,7 +99,6 @@ export async function startThirdParties(options: ThirdPartiesOptions) {
   }
 }
 
-/** What the clients of a server share. */
 interface ClientParts extends ThirdPartiesOptions, Pick<ListenerOptions, 'templates'> {
   /** Where the in-process third parties listen. */
   readonly listenerOrigin: string
@@ -133,10 +132,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([ACCOUNT_HEADER, CALL_HEADER])
 /** Characters that are kept of each answer. */
 const KEPT_ANSWER = 2048
 
-/**
- * The service's side of the third parties of one environment, over real HTTP. Every request has one, whether it calls or
- * not, so it is two small objects: methods as closures were a fifteenth of the garbage of a GET.
- */
+/** Every request has one, whether it calls or not: two small objects, closures were a fifteenth of a GET's garbage. */
 class ThirdPartyClient implements ThirdParty {
   /** Once a commit was rolled back, nothing is sent and no answer is used. */
   readonly #readGuard: ReadGuard
@@ -285,10 +281,7 @@ class ThirdPartyClient implements ThirdParty {
     }, this.trace)
   }
 
-  /**
-   * @throws StorageError when a commit that the call rests on was rolled back, before it or meanwhile; ServiceError
-   * UNAUTHENTICATED when the environment was removed
-   */
+  /** @throws StorageError when a commit below it was rolled back; UNAUTHENTICATED once there is no environment */
   async #send(
     connector: Connector,
     account: Account,

@@ -95,11 +95,7 @@ export interface StepResults {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/**
- * Runs the steps of a responder, and what makes the answer of their results, in one transaction. Their templates and those of
- * the collections have to be prepared.
- * @throws StepFailure
- */
+/** With what makes the answer of their results, in one transaction. Templates are prepared. @throws StepFailure */
 export function runSteps<Answer>(
   scope: StepScope,
   responder: Responder,

@@ -47,10 +47,7 @@ export function authorizeUrl(
   return `${baseUrl}/third-party/${encodeURIComponent(connector.connector.toWellFormed())}/authorize?${query.toString()}`
 }
 
-/**
- * The redirect URL after a decision at the consent page: with a code, or with `access_denied`. Without a browser (G31) any
- * person can sign in.
- */
+/** With a code, or with `access_denied`. Without a browser (G31) any person can sign in. */
 export function decide(environment: Environment, connector: Connector, response: AuthorizationResponse): string {
   if (response.decision === 'deny') {
     return redirectTo(response, { error: 'access_denied', error_description: 'The request was denied.' })
@@ -59,7 +56,6 @@ export function decide(environment: Environment, connector: Connector, response:
   return redirectTo(response, { code })
 }
 
-/** What a decision about a consent needs of the server. */
 export interface ConsentParts {
   readonly registry: EnvironmentRegistry
   readonly scenarios: ScenarioRegistry

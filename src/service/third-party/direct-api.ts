@@ -39,10 +39,7 @@ export type DirectRoute = (
   handle: (request: Request, response: Response, call: DirectCall) => Promise<ThirdPartyReply | undefined>,
 ) => RequestHandler
 
-/**
- * The API of every third party for programs that call it themselves, mounted at `/third-party`: below `/{connector}/api`, and
- * its token endpoint at `/{connector}/oauth/token`. The credential of the call identifies its environment.
- */
+/** Below `/{connector}/api` and `/{connector}/oauth/token`. The credential of a call identifies its environment. */
 export function directApiRoutes(services: DirectParts, route: DirectRoute): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.route('/:connector/api{/*path}').all(route((...call) => directResponse(services, call, 'api')))

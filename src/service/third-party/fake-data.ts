@@ -8,10 +8,7 @@ import { TemplateError } from './template-error.ts'
 
 const loadFaker = lazyImport(() => import('@faker-js/faker/locale/en'))
 
-/**
- * The modules that only produce data. `helpers` is not among them, because it evaluates templates and patterns of its own;
- * neither are the members that set seeds and reference dates. Names are known without loading the library, which is slow.
- */
+/** Without `helpers`, which evaluates templates, and members that set seeds and dates. Names need no slow import. */
 export const FAKE_METHODS = {
   airline: 'aircraftType airline airplane airport flightNumber recordLocator seat',
   animal: 'bear bird cat cetacean cow crocodilia dog fish horse insect lion petName rabbit rodent snake type',
@@ -90,10 +87,7 @@ export class FakeData {
     return new FakeData(new ownFaker({ locale: faker.rawDefinitions, randomizer }), randomizer)
   }
 
-  /**
-   * Calls `module.method`. The library is seeded before each use, so values do not depend on earlier calls.
-   * @throws TemplateError for arguments that the method does not take, and for too much data
-   */
+  /** Seeded before each use, so that values do not depend on earlier calls. @throws TemplateError */
   generate(
     name: string,
     args: readonly JsonValue[],

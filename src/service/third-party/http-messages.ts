@@ -28,10 +28,7 @@ export interface ReceivedRequest {
   body: Buffer
 }
 
-/**
- * A request at a third party. Where it was sent is `target` below `origin`; the path inside the API begins after three parts:
- * `/{environment}/{connector}/api`, or `/third-party/{connector}/api`.
- */
+/** Its API path begins after three parts: `/{environment}/{connector}/api`, or `/third-party/{connector}/api`. */
 export function receivedRequest(
   { method = 'GET', headers }: IncomingMessage,
   { origin, target, body }: { readonly origin: string; readonly target: string; readonly body: Buffer },
@@ -74,10 +71,7 @@ export interface ThirdPartyResponse {
   body: string | Buffer
 }
 
-/**
- * Names the account of a call to the in-process third party. A real third party does not get it. It identifies the account
- * where several store the same key, or where calls carry no credential, and grants no access.
- */
+/** Tells accounts apart that store the same key, or none. Real third parties do not get it, and it grants no access. */
 export const ACCOUNT_HEADER = 'x-toolmock-account'
 
 /** As much as the proxy passes on. */
@@ -122,10 +116,7 @@ export function sendThirdPartyResponse(response: ServerResponse, { status, heade
   response.end(text, 'latin1')
 }
 
-/**
- * A body as a text of octets, to be written as Latin-1 together with the headers. With UTF-8 node would write the headers
- * in UTF-8 too, and with a buffer it would write headers and body separately, which takes longer.
- */
+/** Written as Latin-1 with the headers: with UTF-8 node writes these in UTF-8 too, a buffer is written separately. */
 function octets(body: string | Buffer): string {
   if (typeof body !== 'string') return body.toString('latin1')
   return isAscii(body) ? body : Buffer.from(body, 'utf8').toString('latin1')

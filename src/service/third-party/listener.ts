@@ -64,11 +64,7 @@ export interface ListenerOptions {
 /** The service sends a request in one piece; nothing else has to be waited for longer. */
 const MAX_REQUEST_MS = 30_000
 
-/**
- * The third parties of every environment on one loopback port: `/{environment}/{connector}/oauth/token` and
- * `/{environment}/{connector}/api/…`.
- * @returns `origin` is `http://127.0.0.1:4711`
- */
+/** `/{environment}/{connector}/oauth/token` and `…/api/…`, on one port. @returns `origin`, `http://127.0.0.1:4711` */
 export async function startListener(options: ListenerOptions) {
   // Idle connections have no time limit: the service's client keeps them, and could otherwise reuse one as it is closed.
   const limits = { keepAliveTimeout: 0, headersTimeout: MAX_REQUEST_MS, requestTimeout: MAX_REQUEST_MS }
@@ -110,10 +106,8 @@ export function connectorPath(environment: Environment, connector: Pick<Connecto
 }
 
 /**
- * The reply to a request at the API or the token endpoint of a third party. `find` says with its body which one that is, or makes
- * the answer that refuses it.
- * @returns undefined once a fault has ended the connection
- * @throws what is a defect of the mock, or a connection that broke
+ * `find` says with its body which one that is, or makes the answer that refuses it. @returns undefined once a fault has
+ * ended the connection @throws what is a defect of the mock, or a connection that broke
  */
 export async function replyOf(
   options: ListenerOptions,

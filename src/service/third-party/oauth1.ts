@@ -2,10 +2,6 @@ import { percentDecoded } from '../../model/domain/text.ts'
 import { createHmac } from 'node:crypto'
 import { encodePart } from './http-messages.ts'
 
-/*
- * Signatures of OAuth 1 requests (RFC 5849).
- */
-
 export type Pair = readonly [name: string, value: string]
 
 /** What an OAuth 1 signature covers. */

@@ -187,9 +187,8 @@ function challengeName({ authorization_type: type }: Connector): string {
 }
 
 /**
- * OAuth 1 with HMAC-SHA1 signatures (RFC 5849), one-legged: the consumer's secret signs, the token names the account.
- * The third party checks every signature. It accepts old timestamps and repeated nonces, since tests repeat themselves and
- * move the clock.
+ * One-legged (RFC 5849): the consumer's secret signs, the token names the account. The third party accepts old
+ * timestamps and repeated nonces, since tests repeat themselves and move the clock.
  */
 const oauth1: Scheme = {
   present(request, credentials, context) {
@@ -243,9 +242,8 @@ const oauth1: Scheme = {
 const KEY_ALGORITHM = 'TMK1-HMAC-SHA256'
 
 /**
- * Requests signed with temporary keys: an HMAC-SHA256 over method, path, query, date, session token and body, made with
- * the secret key, which is never sent. The session token is derived from the key, so that the third party can check that
- * the two belong together.
+ * An HMAC-SHA256 over method, path, query, date, session token and body, by the secret key, which is never sent. The
+ * session token is derived from the key: the third party can check that they belong together.
  */
 const temporaryKey: Scheme = {
   signsBody: true,
@@ -330,10 +328,7 @@ export const SCHEMES: Readonly<Record<AuthorizationType, Scheme>> = {
   NO_AUTH: none,
 }
 
-/**
- * Makes credentials that a caller stored count as issued, and revokes what the account had before. Credentials that the
- * connector's `reject` globs name stay unknown, so that calls with them get 401. Only inside a transaction.
- */
+/** Revokes what the account had before. Those that `reject` names stay unknown: 401. Only inside a transaction. */
 export function acceptCredentials(
   context: SchemeContext,
   account: Account,

@@ -10,8 +10,7 @@ import { quote } from '../../model/domain/text.ts'
 import { FakeData, fakeNameProblem } from './fake-data.ts'
 import { InexactNumber, TemplateError } from './template-error.ts'
 
-// Handlebars templates, evaluated without ever running code: the table of helpers, the table of blocks, parsing, checks of
-// files, evaluation, and the cache of a server.
+// Handlebars templates, evaluated without ever running code.
 
 /** Characters of a template. */
 export const MAX_TEMPLATE = 65_536
@@ -294,7 +293,6 @@ interface Uses {
   readonly helpers: string[]
 }
 
-/** Where a part of a template is. */
 interface Place {
   /** The names that a path may start with; null allows any. */
   readonly roots: readonly string[] | null
@@ -521,10 +519,7 @@ function call(name: string, node: Node, place: Place): Evaluate {
   })
 }
 
-/**
- * What is wrong with a template, in one sentence; undefined when nothing is. `roots` are the names that paths may start
- * with in this template (`input`, `account`, …); without them any name is allowed.
- */
+/** One sentence; undefined when nothing is wrong. `roots` are the names that paths may start with; any without them. */
 export function checkTemplate(text: string, roots?: readonly string[]): string | undefined {
   const uses = usesOf(text, roots)
   if (typeof uses === 'string') return uses

@@ -39,10 +39,7 @@ type OauthErrorCode =
   | 'unsupported_grant_type'
   | 'invalid_scope'
 
-/**
- * What the token endpoint decided. `apply` makes the change that goes with it, inside a transaction: for its own client that
- * is the transaction in which the service stores the tokens, so that a crash cannot come between the two.
- */
+/** `apply` runs in a transaction: for its own client that which stores the tokens, so that no crash comes between. */
 type TokenReply = { readonly apply?: () => void; readonly event?: TokenEvent } & (
   { readonly body: JsonObject } | { readonly error: OauthErrorCode; readonly description: string }
 )
@@ -150,10 +147,7 @@ const authorizationCode: GrantType = (call) => {
   }
 }
 
-/**
- * RFC 6749 6: with `keep` the refresh token stays, with `rotate` each use replaces it. One that was replaced and is used
- * again counts as stolen: everything that descends from it is revoked, as real applications do (RFC 9700 4.14.2).
- */
+/** RFC 6749 6. A replaced one that comes again counts as stolen: what descends from it is revoked (RFC 9700 4.14.2). */
 const refreshToken: GrantType = (call) => {
   const { environment, connector, form } = call
   const presented = form.get('refresh_token')

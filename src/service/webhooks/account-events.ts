@@ -10,7 +10,6 @@ import type { Environment } from '../../state/environment.ts'
 import type { Cause, Model } from '../../state/model/model.ts'
 import type { Change } from '../../state/model/table.ts'
 
-/** What has become of an account. */
 export interface WebhookEvent {
   readonly type: EventType
   readonly account: Account
@@ -57,10 +56,7 @@ function asJson({ updated_at: _at, ...account }: Account): JsonValue {
   return account as unknown as JsonValue
 }
 
-/**
- * The body of an event, in the words of the environment's vocabulary (G48): with a blank after each colon and none after a comma,
- * which no encoder writes by itself. So a receiver that verifies what it has parsed and written again fails (G68).
- */
+/** A blank after each colon, none after a comma: a receiver that verifies what it parsed and rewrote fails (G68). */
 export function eventBody(
   { name, settings }: Environment,
   { account, old_status, type }: WebhookEvent,

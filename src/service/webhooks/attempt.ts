@@ -28,10 +28,7 @@ const MAX_ANSWER = 16 * 1024
 const STALE_SECONDS = 600
 const OTHER_KEY = `whsec_${Buffer.from('not the key of this webhook').toString('base64')}`
 
-/**
- * Sends an event once.
- * @param now real seconds, by which receivers check the timestamp
- */
+/** `now`: real seconds, by which receivers check the timestamp. */
 export async function sendEvent(
   webhook: Webhook,
   { event_id: id, body }: WebhookDelivery,

@@ -43,10 +43,7 @@ interface Rules {
 
 const PLAIN: WebhookPlan = { lost: false, twice: false, signs: 'all', stale: false, after: 0 }
 
-/**
- * Sends the events of one environment: each once its commit is durable, those of one account to one webhook one after another,
- * those of others meanwhile. What waits is in the state; all that is here may be lost.
- */
+/** Once its commit is durable; those of one account to one webhook one after another. All that is here may be lost. */
 export class Deliveries {
   readonly #environment: Environment
   readonly #parts: DeliveryParts
@@ -139,7 +136,6 @@ export class Deliveries {
     this.#timer = setTimeout(fire, Math.min(Math.max(milliseconds(next) - clock.now(), 1), MAX_TIMER_MS)).unref()
   }
 
-  /** The deliveries of one account to one webhook. */
   #queueOf(row: WebhookDelivery): readonly WebhookDelivery[] {
     return this.#environment.model.deliveryQueues.of(row)
   }

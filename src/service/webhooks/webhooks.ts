@@ -7,7 +7,6 @@ import type { Change } from '../../state/model/table.ts'
 import { type WebhookEvent, eventBody, accountEventsOf } from './account-events.ts'
 import { Deliveries, type DeliveryParts } from './deliveries.ts'
 
-/** The counter of deliveries. */
 const SEQUENCE = 'webhook_deliveries'
 
 /** Deliveries that wait in one environment. Beyond that the oldest is given up. */
@@ -84,10 +83,7 @@ export class Webhooks implements EventSender {
     return environment.model.transact(() => this.#add(environment, event, cause))
   }
 
-  /**
-   * Sends an event again, by its id: what waits at once, else what the journal has of it.
-   * @returns its deliveries to webhooks that there are; undefined for an event that is unknown
-   */
+  /** What waits at once, else what the journal has. Undefined for an unknown id. */
   resend(
     environment: Environment,
     id: string,
