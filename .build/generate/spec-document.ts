@@ -78,7 +78,7 @@ export interface SpecOperation {
 /** The basis of what any HTTP server answers: declared for generated clients, not part of the operation's own contract. */
 const TRANSPORT = 'transport'
 
-const METHODS = ['get', 'put', 'post', 'delete', 'patch']
+const METHODS = ['get', 'put', 'patch', 'post', 'delete']
 
 export async function readSpec(root: string): Promise<SpecDocument> {
   const { parse } = await import('yaml')

@@ -46,7 +46,7 @@ export async function readState(
 /** Adds the tables that have come since to a state that an earlier toolmock answered; they are empty. */
 function addTables(state: unknown): void {
   if (!isJsonObject(state) || !isJsonObject(state['tables'])) return
-  for (const name of ['collection_items', 'mcp_configs', 'mcp_keys'])
+  for (const name of ['collection_items', 'mcp_configs', 'mcp_instances', 'mcp_keys'])
     if (!Object.hasOwn(state['tables'], name)) state['tables'][name] = []
 }
 

@@ -49,6 +49,11 @@ const DECLARED: Record<string, string> = {
   list_mcp_connected_accounts: 'POST /api/v1/mcp/configs/{config_id}/connected_accounts 200 400 401 404 413',
   create_mcp_config_token: 'POST /api/v1/mcp/configs/{mcp_config_id}/tokens 200 400 401 404 413',
   create_mcp_connection_token: 'POST /api/v1/mcp/connections/{key_id}/tokens 200 400 401 404 413',
+  list_mcp_instances: 'GET /api/v1/mcp/instances 200 400 401',
+  ensure_mcp_instance: 'POST /api/v1/mcp/instances 200 400 401 413',
+  get_mcp_instance: 'GET /api/v1/mcp/instances/{instance_id} 200 400 401 404',
+  update_mcp_instance: 'PATCH /api/v1/mcp/instances/{instance_id} 200 400 401 404 413',
+  delete_mcp_instance: 'DELETE /api/v1/mcp/instances/{instance_id} 200 400 401 404',
 }
 
 const schema = (name: string) => follow({ $ref: `#/components/schemas/${name}` })

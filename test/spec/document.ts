@@ -24,7 +24,7 @@ export interface DocumentOperation {
   transport: [status: string, response: JsonObject][]
 }
 
-const METHODS = ['get', 'put', 'post', 'delete']
+const METHODS = ['get', 'put', 'patch', 'post', 'delete']
 
 export const operations: DocumentOperation[] = entries(member(document, 'paths')).flatMap(([path, item]) =>
   entries(item)

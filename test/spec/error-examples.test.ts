@@ -85,6 +85,14 @@ const PROVOKED: Readonly<Record<string, Provoke | [TestOptions, Provoke]>> = {
     { mcp: true, seeds: TWELVE_SEEDS },
     ({ api }) => api.post('/mcp/configs', { name: 'a', connection_tool_mappings: [{ connection_name: 'mial' }] }),
   ],
+  UnknownConfig: [
+    { mcp: true },
+    async ({ api }) => {
+      await api.post('/mcp/configs', { name: 'support-agent' })
+      return api.post('/mcp/instances', { config_name: 'suport-agent', user_identifier: ADA.identifier })
+    },
+  ],
+  McpInstanceNotFound: [{ mcp: true }, ({ api }) => api.get('/mcp/instances/inst_1')],
   McpConfigNotFound: [{ mcp: true }, ({ api }) => api.get('/mcp/configs/cfg_1')],
   ConnectionNotFound: [
     { mcp: true },

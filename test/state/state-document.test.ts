@@ -66,6 +66,7 @@ const IN_STEP: { [Name in TableName]: Same<TablesDocument[Name][number], Rows[Na
   authorization_codes: true,
   collection_items: true,
   mcp_configs: true,
+  mcp_instances: true,
   mcp_keys: true,
   counters: true,
   origins: true,

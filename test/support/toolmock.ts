@@ -54,6 +54,7 @@ export interface Api {
   readonly get: (path: string, query?: Query) => Promise<Response>
   readonly post: (path: string, body?: object) => Promise<Response>
   readonly put: (path: string, body?: object) => Promise<Response>
+  readonly patch: (path: string, body?: object) => Promise<Response>
   readonly delete: (path: string) => Promise<Response>
 }
 
@@ -130,7 +131,7 @@ async function testToolmock(
   if (!environment) throw new Error('there is no default environment')
   let token = ''
   const http: TestToolmock['http'] = (method, path) => supertest(app.listener)[method](path).redirects(0)
-  const authorized = (method: 'get' | 'post' | 'put' | 'delete', path: string) =>
+  const authorized = (method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string) =>
     http(method, `/api/v1${path}`).set('Authorization', `Bearer ${token}`)
   const sent = async (request: Test, body: object | undefined): Promise<Response> =>
     body === undefined ? request : request.type('json').send(JSON.stringify(body))
@@ -153,6 +154,7 @@ async function testToolmock(
       get: async (path, query) => authorized('get', withQuery(path, query)),
       post: (path, body) => sent(authorized('post', path), body),
       put: (path, body) => sent(authorized('put', path), body),
+      patch: (path, body) => sent(authorized('patch', path), body),
       delete: async (path) => authorized('delete', path),
     },
     follow: async (url, query) => {

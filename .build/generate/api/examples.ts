@@ -21,6 +21,7 @@ const ADA = { connector: 'mail', identifier: 'ada@example.com' }
 const SEND = { tool_name: 'mail_send_message', tool_input: { to: 'grace@example.com', subject: 'Hello' } }
 const ACCOUNT = ['create_connected_account']
 const PROVIDER = { before: ['create_custom_provider'], inPath: { identifier: '$PROVIDER' } }
+const INSTANCE = { before: ['create_mcp_config', 'ensure_mcp_instance'], inPath: { instance_id: '$INSTANCE_ID' } }
 const CONFIG = { before: ['create_mcp_config'], inPath: { config_id: '$CONFIG_ID' } }
 
 /** An example for each operation. `test/spec/api-examples.test.ts` sends them in each language. */
@@ -90,4 +91,13 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     body: { identifier: 'ada@example.com' },
   },
   create_mcp_connection_token: { before: ACCOUNT, inPath: { key_id: 'mail' }, body: { identifier: 'ada@example.com' } },
+  list_mcp_instances: { before: INSTANCE.before, query: { search: 'ada', page_size: 10 } },
+  ensure_mcp_instance: {
+    before: ['create_connected_account', 'create_mcp_config'],
+    body: { config_name: 'support-agent', user_identifier: 'ada@example.com' },
+    gives: { variable: 'INSTANCE_ID', at: ['instance', 'id'] },
+  },
+  get_mcp_instance: INSTANCE,
+  update_mcp_instance: { ...INSTANCE, body: { name: 'support of ada' } },
+  delete_mcp_instance: INSTANCE,
 }

@@ -113,6 +113,11 @@ const TABLE: Readonly<Record<ErrorCode | OtherError, Remedy>> = {
     'G67',
     'Use the id from the answer of the create; GET /api/v1/mcp/configs lists them.',
   ),
+  MCP_INSTANCE_NOT_FOUND: remedy(
+    'No instance has this id: it was deleted, also with its config.',
+    'G67',
+    'Use the id from the answer of the create; GET /api/v1/mcp/instances lists them.',
+  ),
   MCP_SESSION_NOT_FOUND: remedy(
     'The server has no session of the Mcp-Session-Id: it has ended, or the mock was started again or reset since.',
     'G61',

@@ -43,6 +43,7 @@ export const ERROR_CATALOGUE = {
   PROVIDER_NOT_FOUND: { status: 404, code: 5 },
   CONNECTION_NOT_FOUND: { status: 404, code: 5 },
   MCP_CONFIG_NOT_FOUND: { status: 404, code: 5 },
+  MCP_INSTANCE_NOT_FOUND: { status: 404, code: 5 },
   MCP_SESSION_NOT_FOUND: { status: 404, code: 5 },
   TOOL_NOT_FOUND: { status: 404, code: 5 },
   PATH_NOT_FOUND: { status: 404, code: 5, by: 'contract' },

@@ -2,7 +2,7 @@ import { createPublicKey, sign, verify } from 'node:crypto'
 import type { McpKey } from './generated/tables.ts'
 import { isJsonObject, parsedJson } from './json.ts'
 
-export type { McpConfig, McpKey, McpMapping } from './generated/tables.ts'
+export type { McpConfig, McpInstance, McpKey, McpMapping } from './generated/tables.ts'
 
 /** What a session token says: who may call which virtual MCP server, with which accounts (G61). Times are seconds. */
 export interface SessionClaims {

@@ -524,6 +524,16 @@ export const mcpConfig = strict({
   connection_tool_mappings: z.array(mcpMapping),
 })
 
+export const mcpInstance = strict({
+  id: text,
+  name: text,
+  user_identifier: text.describe('The identifier of its user.'),
+  config_id: text.describe('The config whose connections it has.'),
+  uuid: text.describe('The last part of its URL.'),
+  last_used_at: storedInstant.exactOptional().describe('When a tool was last executed. Absent: never.'),
+  updated_at: storedInstant,
+})
+
 export const mcpKey = strict({
   id: text.describe('The kid of its tokens: its thumbprint (RFC 7638).'),
   n: text.describe('The modulus of its public key, as in a JWK.'),
@@ -546,6 +556,7 @@ export const tables = strict({
   authorization_codes: z.array(authorizationCode),
   collection_items: z.array(collectionItem).describe('What the fake third parties hold.'),
   mcp_configs: z.array(mcpConfig).describe('Virtual MCP servers of several connections.'),
+  mcp_instances: z.array(mcpInstance).describe('Virtual MCP servers of a config for one user.'),
   mcp_keys: z.array(mcpKey).describe('The key that signs session tokens, from the first token on.'),
   counters: z
     .array(counter)

@@ -42,7 +42,7 @@ export function createMcpConfig(call: Call<'create_mcp_config'>): Reply {
     throw invalidField('name', description, 'unique', 'DUPLICATE_IDENTIFIER')
   }
   const config: McpConfig = {
-    id: `cfg_${ids.number()}${String(ids.number()).padStart(10, '0')}`,
+    id: `cfg_${newNumber(ids)}`,
     name,
     description,
     uuid: ids.uuid(),
@@ -67,10 +67,14 @@ export function updateMcpConfig(call: Call<'update_mcp_config'>): Reply {
   return { status: 200, body: { config: configView(call, config) } }
 }
 
-/** DELETE /mcp/configs/{config_id} (G67): its server and its tokens end. */
+/** DELETE /mcp/configs/{config_id} (G67): its server, its tokens and its instances end. */
 export function deleteMcpConfig({ environment, path }: Call<'delete_mcp_config'>): Reply {
   const { id } = knownConfig(environment, path['config_id'])
-  environment.model.transact(() => environment.model.tables.mcp_configs.remove(id))
+  const { mcp_configs, mcp_instances } = environment.model.tables
+  environment.model.transact(() => {
+    for (const instance of mcp_instances.values()) if (instance.config_id === id) mcp_instances.remove(instance.id)
+    mcp_configs.remove(id)
+  })
   return { status: 200, body: {} }
 }
 
@@ -100,6 +104,11 @@ export async function listMcpConnectedAccounts(call: Call<'list_mcp_connected_ac
   return { status: 200, body: { connected_accounts } }
 }
 
+/** For the id of a config or an instance. */
+export function newNumber(ids: Environment['ids']): string {
+  return `${ids.number()}${String(ids.number()).padStart(10, '0')}`
+}
+
 /** @throws ServiceError MCP_CONFIG_NOT_FOUND */
 export function knownConfig(environment: Environment, id = ''): McpConfig {
   const config = environment.model.tables.mcp_configs.get(id)
@@ -122,7 +131,7 @@ export function configUrl({ baseUrl }: Pick<Call<'get_mcp_config'>, 'baseUrl'>, 
   return `${baseUrl()}${MCP_SERVERS}/${uuid}`
 }
 
-function configView(call: Pick<Call<'get_mcp_config'>, 'environment' | 'baseUrl'>, config: McpConfig) {
+export function configView(call: Pick<Call<'get_mcp_config'>, 'environment' | 'baseUrl'>, config: McpConfig) {
   const { id, name, description } = config
   const connection_tool_mappings = mappingsOf(call.environment, config)
   return { id, name, description, connection_tool_mappings, mcp_server_url: configUrl(call, config) }

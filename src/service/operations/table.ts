@@ -20,6 +20,13 @@ import {
   listMcpConnectedAccounts,
   updateMcpConfig,
 } from './mcp-configs.ts'
+import {
+  deleteMcpInstance,
+  ensureMcpInstance,
+  getMcpInstance,
+  listMcpInstances,
+  updateMcpInstance,
+} from './mcp-instances.ts'
 import { createMcpConfigToken, createMcpConnectionToken } from './mcp-tokens.ts'
 import type { Handler } from './operation.ts'
 import { createCustomProvider, deleteCustomProvider, updateCustomProvider } from './providers.ts'
@@ -57,4 +64,9 @@ export const OPERATIONS: OperationTable = {
   list_mcp_connected_accounts: listMcpConnectedAccounts,
   create_mcp_config_token: createMcpConfigToken,
   create_mcp_connection_token: createMcpConnectionToken,
+  list_mcp_instances: listMcpInstances,
+  ensure_mcp_instance: ensureMcpInstance,
+  get_mcp_instance: getMcpInstance,
+  update_mcp_instance: updateMcpInstance,
+  delete_mcp_instance: deleteMcpInstance,
 }

@@ -35,6 +35,15 @@ export function contradictionsOf(tables: TableRows, path: Path): Problem[] {
     const allowed = 'each identifier once at a connector in a scope'
     problems.push({ path: [...path, 'accounts', at, 'identifier'], found: REPEATED, allowed })
   }
+  const configs = new Set(tables.mcp_configs.map(({ id }) => id))
+  for (const [at, { config_id }] of tables.mcp_instances.entries()) {
+    if (configs.has(config_id)) continue
+    problems.push({
+      path: [...path, 'mcp_instances', at, 'config_id'],
+      found: config_id,
+      allowed: 'the id of a config',
+    })
+  }
   return [
     ...problems,
     ...orderProblems(tables, 'accounts', () => ACCOUNT_SEQUENCE, path),

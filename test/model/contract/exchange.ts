@@ -15,6 +15,7 @@ const PATH_PARAMETERS: Record<string, string> = {
   config_id: 'cfg_1',
   mcp_config_id: 'cfg_1',
   key_id: 'mail',
+  instance_id: 'inst_1',
 }
 
 /** The exchange that the request pipeline observes for a request of this operation, checked by the contract. */

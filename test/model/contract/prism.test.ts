@@ -12,7 +12,10 @@ const document = readDocument() as unknown as Document
 
 /** For each operation that takes parameters or a body, a request that breaks its schema; in a nested field where there is one. */
 const BAD_REQUESTS: Record<
-  Exclude<Operation, 'delete_custom_provider' | 'get_mcp_config' | 'delete_mcp_config'>,
+  Exclude<
+    Operation,
+    'delete_custom_provider' | 'get_mcp_config' | 'delete_mcp_config' | 'get_mcp_instance' | 'delete_mcp_instance'
+  >,
   Sent
 > = {
   create_token: { body: { grant_type: 'password' } },
@@ -48,6 +51,9 @@ const BAD_REQUESTS: Record<
   list_mcp_connected_accounts: { body: { identifier: '' } },
   create_mcp_config_token: { body: { identifier: 'a', access_level: 'read_only' } },
   create_mcp_connection_token: { body: { identifier: 'a', expiry: '1h' } },
+  list_mcp_instances: { query: 'page_size=31' },
+  ensure_mcp_instance: { body: { config_name: 'a', user_identifier: ' ' } },
+  update_mcp_instance: { body: { name: 5 } },
 }
 
 const everyAnswer = ROUTES.flatMap((route) =>

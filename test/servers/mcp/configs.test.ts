@@ -325,6 +325,11 @@ describe('the calls of MCP', () => {
     ['post', '/api/v1/mcp/configs/cfg_1/connected_accounts'],
     ['post', '/api/v1/mcp/configs/cfg_1/tokens'],
     ['post', '/api/v1/mcp/connections/mail/tokens'],
+    ['get', '/api/v1/mcp/instances'],
+    ['post', '/api/v1/mcp/instances'],
+    ['get', '/api/v1/mcp/instances/inst_1'],
+    ['patch', '/api/v1/mcp/instances/inst_1'],
+    ['delete', '/api/v1/mcp/instances/inst_1'],
   ] as const
 
   it('are not there without --mcp, and the answer names the flag', async () => {
@@ -357,7 +362,7 @@ describe('the calls of MCP', () => {
   it('are refused with unknown parameters where --strict asks for it', async () => {
     await withToolmock({ mcp: true, strict: true }, async ({ http, signIn }) => {
       const authorization = `Bearer ${await signIn()}`
-      for (const [method, path] of CALLS.filter(([, each]) => each.endsWith('cfg_1'))) {
+      for (const [method, path] of CALLS.filter(([, each]) => each.endsWith('_1'))) {
         const { status } = await http(method, `${path}?unknown=1`).set('Authorization', authorization)
         expect(status).toBe(400)
       }
