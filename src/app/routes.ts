@@ -17,6 +17,7 @@ import { lazyImport } from '../model/domain/once.ts'
 import { magicLinkRoutes, pageRoute } from '../servers/magic-links/routes.ts'
 import { MCP_CONNECTIONS } from '../service/operations/connections.ts'
 import { MCP_SERVERS } from '../service/operations/mcp-configs.ts'
+import { MCP_INSTANCES } from '../service/operations/mcp-instances.ts'
 import type { Rpc } from '../servers/rpc/rpc.ts'
 import { type DirectRoute, directApiRoutes } from '../service/third-party/direct-api.ts'
 import { authorizeRoutes } from '../service/third-party/authorize.ts'
@@ -64,6 +65,7 @@ function mountMcp(app: ExpressApp, services: AppServices): void {
   for (const [kind, place] of [
     ['connections', MCP_CONNECTIONS],
     ['servers', MCP_SERVERS],
+    ['instances', MCP_INSTANCES],
   ] as const) {
     app.route(`${place}/:key`).all(onlyWithMcp(services), async (request, response) => {
       await (await load()).serve(request, response, { path: request.path, kind, key: request.params.key })

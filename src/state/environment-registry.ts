@@ -1,6 +1,6 @@
 import type { BearerToken, Client, MagicLink } from '../model/domain/generated/tables.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../model/domain/environment-name.ts'
-import type { McpKey } from '../model/domain/session-token.ts'
+import type { McpInstance, McpKey } from '../model/domain/session-token.ts'
 import type { Ids } from '../model/domain/ports.ts'
 import { type DiskOptions, type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { Environment, type EventSender, type ReadGuard } from './environment.ts'
@@ -66,6 +66,8 @@ export class EnvironmentRegistry {
   readonly byOauthState = new Map<string, { environment: Environment; link: MagicLink }>()
   /** By the `kid` of a session token (G61). */
   readonly byMcpKey = new Map<string, { environment: Environment; key: McpKey }>()
+  /** By the last part of the URL of an MCP instance (G67). */
+  readonly byMcpInstance = new Map<string, { environment: Environment; instance: McpInstance }>()
 
   constructor({ time = systemTime, lease }: RegistryOptions = {}) {
     this.#time = time
@@ -268,8 +270,9 @@ export class EnvironmentRegistry {
   }
 
   #indexesOf(environment: Environment) {
-    const { byClient, byBearer, byMagicLink, byOauthState, byMcpKey } = this
+    const { byClient, byBearer, byMagicLink, byOauthState, byMcpKey, byMcpInstance } = this
     const id = (row: Row): string => row.id
+    const uuid = (instance: McpInstance): string => instance.uuid
     const foundLink = (link: MagicLink) => ({ environment, link })
     // The client credentials choose the environment, so that no two environments can share a client id.
     const refuseClient = (name: string, clientId: string): never => {
@@ -288,6 +291,9 @@ export class EnvironmentRegistry {
       magic_links: [
         indexBy(environment, byMagicLink, id, foundLink, refuse('a magic link')),
         indexBy(environment, byOauthState, ({ oauth_state }) => oauth_state, foundLink),
+      ],
+      mcp_instances: [
+        indexBy(environment, byMcpInstance, uuid, (instance) => ({ environment, instance }), refuse('an MCP instance')),
       ],
       mcp_keys: [
         indexBy(environment, byMcpKey, id, (key: McpKey) => ({ environment, key }), refuse('a key of session tokens')),

@@ -77,11 +77,13 @@ function stateContradictions(
     ['clients', registry.byClient],
     ['bearer_tokens', registry.byBearer],
     ['magic_links', registry.byMagicLink],
+    ['mcp_instances', registry.byMcpInstance],
     ['mcp_keys', registry.byMcpKey],
   ] as const) {
-    for (const [at, { id }] of tables[table].entries()) {
-      const owner = owners.get(id)?.environment
-      if (owner && owner !== environment) problems.push(ofOther(['tables', table, at, 'id'], owner.name))
+    for (const [at, row] of tables[table].entries()) {
+      const field = 'uuid' in row ? 'uuid' : 'id'
+      const owner = owners.get('uuid' in row ? row.uuid : row.id)?.environment
+      if (owner && owner !== environment) problems.push(ofOther(['tables', table, at, field], owner.name))
     }
   }
   for (const [at, { value }] of tables.counters.entries()) {

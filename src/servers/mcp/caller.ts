@@ -5,12 +5,13 @@ import { bearerTokenIn } from '../../model/domain/request-headers.ts'
 import { tokenDigest } from '../../model/domain/request-trace.ts'
 import type { JsonObject } from '../../model/domain/json.ts'
 import type { Locator } from '../../model/domain/locator.ts'
+import { quote } from '../../model/domain/text.ts'
 import type { Authenticated, CallersEntry } from '../http/request-context.ts'
 import { verifiedToken, isSessionToken, type SessionClaims } from '../../model/domain/session-token.ts'
 import { authenticateBearer, unauthenticated } from '../http/pipeline.ts'
 import type { ServiceParts } from '../http/services.ts'
 import { locatorOf } from '../../service/operations/proxy.ts'
-import type { Environment } from '../../state/environment.ts'
+import { type Environment, now } from '../../state/environment.ts'
 import { meetsExpiry } from '../../state/expiry.ts'
 import type { ServerAddress } from './server-tools.ts'
 
@@ -22,10 +23,16 @@ export interface Caller {
   account(connector: string): JsonObject
   /** Whether tools that are not annotated as read-only are hidden from it. */
   readonly isReadOnly: boolean
+  /** Told that a tool has been executed; of an instance, which says when that was last. */
+  readonly noteUse?: () => void
 }
 
-/** A caller by a session token, or by the service's access token; headers or query parameters then name the user. */
+/**
+ * A caller by the URL of an instance, by a session token, or by the service's access token; headers or query parameters then
+ * name the user.
+ */
 export function callerOf(message: IncomingMessage, address: ServerAddress, { registry }: ServiceParts): Caller {
+  if (address.kind === 'instances') return instanceCaller(address, registry)
   const { authorization } = message.headers
   const token = bearerTokenIn(authorization) ?? ''
   if (isSessionToken(token)) return sessionCaller(token, address, registry)
@@ -35,6 +42,37 @@ export function callerOf(message: IncomingMessage, address: ServerAddress, { reg
     account: (connector) => ({ connector, ...userOf(message) }),
     isReadOnly: false,
   }
+}
+
+/** The user of an instance, whoever has its URL. */
+function instanceCaller({ key, path }: ServerAddress, { byMcpInstance }: ServiceParts['registry']): Caller {
+  /** @throws ServiceError PATH_NOT_FOUND once it has ended */
+  const current = () => {
+    const owner = byMcpInstance.get(key)
+    if (owner) return owner
+    throw noInstance(path)
+  }
+  return {
+    authenticate: (entry) => {
+      const { environment } = current()
+      if (entry) entry.environment = environment
+      return { environment, client: undefined }
+    },
+    account: (connector) => ({ connector, identifier: current().instance.user_identifier }),
+    isReadOnly: false,
+    noteUse: () => {
+      const owner = byMcpInstance.get(key)
+      if (!owner) return
+      const { environment, instance } = owner
+      const { model } = environment
+      model.transact(() => model.tables.mcp_instances.put({ ...instance, last_used_at: now(environment) }))
+    },
+  }
+}
+
+export function noInstance(path: string): ServiceError {
+  const message = `there is no MCP server ${quote(path)}: an instance ends with its deletion, with its config and with a reset`
+  return new ServiceError('PATH_NOT_FOUND', message)
 }
 
 /** @throws ServiceError UNAUTHENTICATED for a token that no environment has signed */

@@ -1,6 +1,6 @@
 import type { Connection } from '../../model/domain/connection.ts'
 import type { Connector, Tool } from '../../model/domain/connector.ts'
-import type { McpMapping } from '../../model/domain/session-token.ts'
+import type { McpConfig, McpMapping } from '../../model/domain/session-token.ts'
 import { hasVirtualServers, isOfAccounts } from '../../service/operations/connections.ts'
 import type { ServiceParts } from '../http/services.ts'
 import { connectionOf, type Environment } from '../../state/environment.ts'
@@ -9,9 +9,9 @@ import { connectionOf, type Environment } from '../../state/environment.ts'
 export interface ServerAddress {
   /** Below the base URL, encoded: `/mcp/v3/connections/mail`. */
   readonly path: string
-  /** Whether it is the server of a connection or of a config. */
-  readonly kind: 'connections' | 'servers'
-  /** The last part of the path, decoded: the `key_id` of the connection, or the UUID of the config. */
+  /** Whether it is the server of a connection, of a config, or of an instance. */
+  readonly kind: 'connections' | 'servers' | 'instances'
+  /** The last part of the path, decoded: the `key_id` of the connection, or the UUID of the config or instance. */
   readonly key: string
 }
 
@@ -39,7 +39,9 @@ export function serverTools(
 ): readonly ServerTool[] | undefined {
   if (!hasVirtualServers({ environment, mcp, documentedOnly })) return undefined
   const all =
-    kind === 'servers' ? toolsOfConfig(environment, key) : toolsOf(environment, { connection_name: key, tools: [] })
+    kind === 'connections'
+      ? toolsOf(environment, { connection_name: key, tools: [] })
+      : toolsOfConfig(configAt(environment, kind, key), environment)
   const byName = new Map<string, ServerTool>()
   for (const each of all ?? []) {
     const isHidden = caller.isReadOnly && each.tool.annotations?.read_only_hint !== true
@@ -48,8 +50,14 @@ export function serverTools(
   return all && [...byName.values()]
 }
 
-function toolsOfConfig(environment: Environment, key: string): ServerTool[] | undefined {
-  const config = [...environment.model.tables.mcp_configs.values()].find(({ uuid }) => uuid === key)
+function configAt({ model }: Environment, kind: 'servers' | 'instances', key: string): McpConfig | undefined {
+  const { mcp_configs, mcp_instances } = model.tables
+  if (kind === 'servers') return mcp_configs.values().find(({ uuid }) => uuid === key)
+  const instance = mcp_instances.values().find(({ uuid }) => uuid === key)
+  return instance && mcp_configs.get(instance.config_id)
+}
+
+function toolsOfConfig(config: McpConfig | undefined, environment: Environment): ServerTool[] | undefined {
   return config?.connection_tool_mappings.flatMap((mapping) => toolsOf(environment, mapping) ?? [])
 }
 

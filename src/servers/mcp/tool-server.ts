@@ -152,7 +152,7 @@ export async function callTool(
   const pipelineContext = createContext(CALL_TOOL, call, services, exchange.entryOfCall())
   // The library does not say which call of a batch a message is.
   if (exchange.calls === 1) warnOfRepeated(pipelineContext.trace, exchange.repeated.map(inToolInput))
-  await runRoute(pipelineContext, { ...services, operations: executing(services, request, link) })
+  await runRoute(pipelineContext, { ...services, operations: executing(services, exchange, request, link) })
   const { wireResponse: response } = call
   if (!response) return undefined
   if (pipelineContext.fault?.ofMcp) {
@@ -237,6 +237,7 @@ function executeToolBody(
  */
 function executing(
   { operations, toolSchemas }: ServiceParts,
+  { caller, environment }: McpExchange,
   { refused, offered }: ToolRequest,
   link: { url?: string },
 ): OperationTable {
@@ -244,6 +245,7 @@ function executing(
     ...operations,
     execute_tool: async (call) => {
       if (refused) throw refused
+      const { replacements } = environment
       try {
         const reply = await operations.execute_tool(call)
         await checkOutput(toolSchemas, offered?.tool, reply, call.trace.execution_id)
@@ -254,6 +256,9 @@ function executing(
         const { body } = await createMagicLink({ ...call, query: {}, body: { id: account.id } })
         if (isJsonObject(body)) link.url = body['link'] as string
         throw error
+      } finally {
+        // Rows that have replaced those of its begin have not been used.
+        if (call.trace.execution_id && environment.replacements === replacements) caller.noteUse?.()
       }
     },
   }

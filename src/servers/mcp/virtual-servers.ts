@@ -26,7 +26,7 @@ import { type Environment, ReadGuard } from '../../state/environment.ts'
 import { isOfAccounts } from '../../service/operations/connections.ts'
 import { didYouMean, nearest } from '../../model/domain/suggestion.ts'
 import { actBefore, deliveryOf, encodeInjected, injectedResponse } from '../../scenarios/delivery.ts'
-import { type Caller, callerOf } from './caller.ts'
+import { type Caller, callerOf, noInstance } from './caller.ts'
 import { ListenStreams } from './listen-streams.ts'
 import { McpExchange, type McpRequest } from './mcp-exchange.ts'
 import { respondToPlainCall, plainCall } from './plain-call.ts'
@@ -280,8 +280,9 @@ function accountOf({ model }: Environment, locator: Locator): Account | undefine
   }
 }
 
-/** 404 that names the servers that there are. */
+/** 404 that names the servers that there are; the URL of an instance is for its user alone. */
 function noServer({ model }: Environment, { kind, key, path }: ServerAddress): ServiceError {
+  if (kind === 'instances') return noInstance(path)
   const { connections, mcp_configs } = model.tables
   const keys =
     kind === 'servers'

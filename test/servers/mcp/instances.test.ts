@@ -1,6 +1,8 @@
+import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { restoreSnapshot, takeSnapshot } from '../../../src/state/snapshots.ts'
 import { ADA, createActive } from '../../support/accounts.ts'
+import { ERAS, type McpMock, textsOf, withMcp } from './fixture.ts'
 import { TWELVE_SEEDS } from '../../support/twelve-connectors.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 
@@ -214,3 +216,145 @@ describe('MCP instances', () => {
 })
 
 const TWO = [...MAIL, { connection_name: 'weather' }]
+
+describe('the URL of an MCP instance', () => {
+  /** An instance of ada@example.com, and a client of its URL that sends no token. */
+  async function withClient(
+    work: (mock: McpMock, instance: Instance, client: Client, again: () => Promise<Instance>) => Promise<void>,
+    options: ClientOptions = {},
+  ): Promise<void> {
+    await withMcp({ seeds: TWELVE_SEEDS }, async (mock) => {
+      await mock.call('POST', '/mcp/configs', { name: 'support', connection_tool_mappings: TWO })
+      const { instance } = await mock.call<{ instance: Instance }>('POST', '/mcp/instances', USER)
+      const client = new Client({ name: 'test-client', version: '1.2.3' }, options)
+      await client.connect(new StreamableHTTPClientTransport(new URL(instance.url)))
+      const again = async () =>
+        (await mock.call<{ instance: Instance }>('GET', `/mcp/instances/${instance.id}`)).instance
+      try {
+        await work(mock, instance, client, again)
+      } finally {
+        await client.close()
+      }
+    })
+  }
+
+  async function accountId({ call }: McpMock): Promise<unknown> {
+    const query = `connector=mail&identifier=${ADA.identifier}`
+    const details = await call<{ connected_account: { id: string } }>('GET', `/connected_accounts/details?${query}`)
+    return details.connected_account.id
+  }
+
+  const CALL = { name: 'mail_list_messages', arguments: {} }
+
+  it.each(ERAS)('works without a token, as its user: %s', async (_, options) => {
+    await withClient(async (mock, instance, client, again) => {
+      const { tools } = await client.listTools()
+      expect(tools.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['mail_list_messages', 'weather_get_current']),
+      )
+      expect(tools.map(({ name }) => name)).not.toContain('mail_send_message')
+      expect((await again()).last_used_at).toBe('0001-01-01T00:00:00Z')
+      expect(await client.callTool(CALL)).not.toHaveProperty('isError')
+      const [entry] = await mock.journal('operation=execute_tool')
+      expect(entry).toMatchObject({ protocol: 'mcp', account: await accountId(mock) })
+      const { last_used_at, updated_at } = await again()
+      expect(Date.parse(last_used_at)).toBeGreaterThan(Date.now() - 60_000)
+      expect(updated_at).toBe(instance.updated_at)
+    }, options)
+  })
+
+  it('answers a magic link where its user has no account that is ACTIVE, which is no use of it', async () => {
+    await withClient(async (mock, _, client, again) => {
+      await mock.call('POST', '/connected_accounts', { ...ADA, connector: 'weather' })
+      const result = await client.callTool({ name: 'weather_get_current', arguments: { city: 'Oslo' } })
+      expect(result.isError).toBe(true)
+      expect(textsOf(result).join()).toContain('ACCOUNT_NOT_ACTIVE')
+      expect((await again()).last_used_at).toBe('0001-01-01T00:00:00Z')
+    })
+  })
+
+  it('takes the connections of another config, and no token of another user', async () => {
+    await withClient(async (mock, instance, client) => {
+      await mock.call('POST', '/mcp/configs', {
+        name: 'sales',
+        connection_tool_mappings: [{ connection_name: 'mail' }],
+      })
+      await mock.call('PATCH', `/mcp/instances/${instance.id}`, { config_name: 'sales' })
+      expect((await client.listTools()).tools.map(({ name }) => name)).toContain('mail_send_message')
+      const { token } = await mock.call<{ token: string }>('POST', '/mcp/connections/mail/tokens', {
+        identifier: 'grace@example.com',
+      })
+      const headers = { Authorization: `Bearer ${token}`, identifier: 'grace@example.com' }
+      const other = await mock.connect({ path: new URL(instance.url).pathname, headers })
+      await other.callTool(CALL)
+      const [entry] = await mock.journal('operation=execute_tool')
+      expect(entry).toMatchObject({ account: await accountId(mock) })
+    })
+  })
+
+  it.each([
+    ['its deletion', (mock: McpMock, { id }: Instance) => mock.call('DELETE', `/mcp/instances/${id}`)],
+    [
+      'the deletion of its config',
+      (mock: McpMock, { config }: Instance) => mock.call('DELETE', `/mcp/configs/${config.id}`),
+    ],
+    ['a reset', (mock: McpMock) => mock.call('POST', '/_mock/reset')],
+  ])('is a 404 after %s', async (_, end) => {
+    await withClient(async (mock, instance, client) => {
+      await end(mock, instance)
+      await expect(client.listTools()).rejects.toThrow(/an instance ends with its deletion/)
+      await expect(client.callTool(CALL)).rejects.toThrow(/an instance ends with its deletion/)
+    })
+  })
+
+  it('gives the result of a call during which it is deleted', async () => {
+    await withClient(async (mock, instance, client) => {
+      const rules = [{ name: 'slow', at: 'third_party', do: [{ latency: '300ms' }] }]
+      await mock.call('PUT', '/_mock/scenarios/slow', { name: 'slow', rules })
+      await mock.call('POST', '/_mock/scenarios/slow/start')
+      const result = client.callTool(CALL)
+      const slow = () => mock.call('GET', '/_mock/scenarios/slow')
+      await expect.poll(async () => JSON.stringify(await slow())).toContain('"hits":1')
+      await mock.call('DELETE', `/mcp/instances/${instance.id}`)
+      expect(await result).not.toHaveProperty('isError')
+    })
+  })
+
+  it('is reached by scenarios, for calls of tools and for requests of the protocol', async () => {
+    await withClient(async (mock, _, client) => {
+      const rules = [
+        {
+          name: 'tool fails',
+          at: 'service',
+          on: { operation: 'execute_tool', account: { identifier: ADA.identifier } },
+          do: [{ respond: { status: 429 } }],
+        },
+        { name: 'list fails', at: 'service', on: { mcp: 'tools/list' }, do: [{ respond: { status: 503 } }] },
+        {
+          name: 'create fails',
+          at: 'service',
+          on: { operation: 'ensure_mcp_instance' },
+          do: [{ respond: { status: 503 } }],
+        },
+      ]
+      await mock.call('PUT', '/_mock/scenarios/failing', { name: 'failing', rules })
+      await mock.call('POST', '/_mock/scenarios/failing/start')
+      const result = await client.callTool(CALL)
+      expect(result.isError).toBe(true)
+      expect(textsOf(result).join()).toContain('a scenario answers 429')
+      await expect(client.listTools()).rejects.toThrow(/503|STORAGE|UNAVAILABLE/)
+      expect(await mock.call('POST', '/mcp/instances', USER)).toMatchObject({ code: 14 })
+    })
+  })
+
+  it('is of one environment: another one cannot get it by a state', async () => {
+    await withClient(async (mock) => {
+      const state = await mock.call<{ tables: { clients: unknown[]; bearer_tokens: unknown[] } }>('GET', '/_mock/state')
+      await mock.call('POST', '/_mock/environments', { name: 'other' })
+      state.tables.clients = []
+      state.tables.bearer_tokens = []
+      const answer = await mock.call<{ error?: { message: string } }>('PUT', '/_mock/state?environment=other', state)
+      expect(answer.error?.message).toContain('mcp_instances')
+    })
+  })
+})
