@@ -54,6 +54,7 @@ const DECLARED: Record<string, string> = {
   get_mcp_instance: 'GET /api/v1/mcp/instances/{instance_id} 200 400 401 404',
   update_mcp_instance: 'PATCH /api/v1/mcp/instances/{instance_id} 200 400 401 404 413',
   delete_mcp_instance: 'DELETE /api/v1/mcp/instances/{instance_id} 200 400 401 404',
+  get_mcp_instance_auth_state: 'POST /api/v1/mcp/instances/{instance_id}:get_auth_state 200 400 401 404',
 }
 
 const schema = (name: string) => follow({ $ref: `#/components/schemas/${name}` })

@@ -100,4 +100,5 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   get_mcp_instance: INSTANCE,
   update_mcp_instance: { ...INSTANCE, body: { name: 'support of ada' } },
   delete_mcp_instance: INSTANCE,
+  get_mcp_instance_auth_state: { ...INSTANCE, query: { include_auth_links: 'true' } },
 }

@@ -28,7 +28,9 @@ export function mountOperations(app: Express, services: ServiceParts): RequestLi
   const direct = new Map<string, PathHandler>()
   for (const { path, mcp } of ROUTES)
     if (!served.some((route) => route.path === path)) app.route(expressPath(path)).all(unservedPath(services, mcp))
-  for (const path of new Set(served.map((route) => route.path))) {
+  // A parameter would take a custom verb that follows it.
+  const paths = [...new Set(served.map((route) => route.path))].sort((a, b) => verbs(b) - verbs(a))
+  for (const path of paths) {
     const handle = pathHandler(path, served, services)
     if (!path.includes('{')) direct.set(path, handle)
     else {
@@ -253,6 +255,10 @@ export function mountMcpMetadata(app: Express, services: ServiceParts): void {
 const NO_BODY = Buffer.alloc(0)
 const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({})
 const NO_VIOLATIONS: readonly never[] = Object.freeze([])
+
+function verbs(path: string): number {
+  return path.includes('}:') ? 1 : 0
+}
 
 /** Express would read `:delete` as a parameter, and braces as an optional part. */
 function expressPath(path: string): string {

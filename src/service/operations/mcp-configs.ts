@@ -82,17 +82,28 @@ export function deleteMcpConfig({ environment, path }: Call<'delete_mcp_config'>
 const LINK_LIFETIME = 60_000
 
 export async function listMcpConnectedAccounts(call: Call<'list_mcp_connected_accounts'>): Promise<Reply> {
-  const { environment, body, path } = call
-  const { identifier } = body
+  const { environment, path, body } = call
   const config = knownConfig(environment, path['config_id'])
-  const connected_accounts = []
+  const connected_accounts = await accountStates(call, config, body.identifier, body.include_auth_link === true)
+  return { status: 200, body: { connected_accounts } }
+}
+
+/** The account of a user at each connection of a config; with links, those that are missing are made (G67). */
+export async function accountStates(
+  call: Call<'list_mcp_connected_accounts' | 'get_mcp_instance_auth_state'>,
+  config: McpConfig,
+  identifier: string,
+  withLinks: boolean,
+) {
+  const { environment } = call
+  const states = []
   for (const { connection_name, connection_id, provider } of mappingsOf(environment, config)) {
     const account = accountAt(environment, connection_name, identifier)
-    const hasLink = body.include_auth_link === true && connectionOf(environment, connection_name)?.enabled === true
+    const hasLink = withLinks && connectionOf(environment, connection_name)?.enabled === true
     const locator = account ? { id: account.id } : { connector: connection_name, identifier }
     const response = hasLink ? (await createMagicLink({ ...call, query: {}, body: locator }, LINK_LIFETIME)).body : {}
     const storedAccount = accountAt(environment, connection_name, identifier)
-    connected_accounts.push({
+    states.push({
       connection_id,
       connection_name,
       provider,
@@ -101,7 +112,7 @@ export async function listMcpConnectedAccounts(call: Call<'list_mcp_connected_ac
       authentication_link: isJsonObject(response) ? (response['link'] ?? '') : '',
     })
   }
-  return { status: 200, body: { connected_accounts } }
+  return states
 }
 
 /** For the id of a config or an instance. */

@@ -1,10 +1,11 @@
+import type { Account } from '../../model/domain/account.ts'
 import { foldCase } from '../../model/domain/fold-case.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../../model/domain/errors.ts'
 import type { McpConfig, McpInstance } from '../../model/domain/session-token.ts'
 import { didYouMean } from '../../model/domain/suggestion.ts'
 import { indexOfText, quote } from '../../model/domain/text.ts'
 import { type Environment, now } from '../../state/environment.ts'
-import { configView, knownConfig, newNumber } from './mcp-configs.ts'
+import { accountAt, accountStates, configView, knownConfig, newNumber } from './mcp-configs.ts'
 import type { Call, Reply } from './operation.ts'
 import { pageOfList, positioned } from './paging.ts'
 
@@ -80,6 +81,14 @@ export function deleteMcpInstance({ environment, path }: Call<'delete_mcp_instan
   return { status: 200, body: {} }
 }
 
+export async function getMcpInstanceAuthState(call: Call<'get_mcp_instance_auth_state'>): Promise<Reply> {
+  const { environment, path, query } = call
+  const { config_id, user_identifier } = knownInstance(environment, path['instance_id'])
+  const config = knownConfig(environment, config_id)
+  const connections = await accountStates(call, config, user_identifier, query.include_auth_links === true)
+  return { status: 200, body: { connections } }
+}
+
 /** @throws ServiceError MCP_INSTANCE_NOT_FOUND */
 function knownInstance(environment: Environment, id = ''): McpInstance {
   const instance = environment.model.tables.mcp_instances.get(id)
@@ -107,6 +116,16 @@ function instanceNamed(
   )
 }
 
+/** Undefined where the user has none, or several, of which an instance cannot choose one. */
+function onlyAccountAt(environment: Environment, connector: string, identifier: string): Account | undefined {
+  try {
+    return accountAt(environment, connector, identifier)
+  } catch (error) {
+    if (error instanceof ServiceError && error.errorCode === 'AMBIGUOUS_LOCATOR') return undefined
+    throw error
+  }
+}
+
 /** The zero of a time, for an instance that nobody has used. */
 const NEVER = '0001-01-01T00:00:00Z'
 
@@ -115,10 +134,8 @@ function instanceView(call: Pick<Call<'get_mcp_instance'>, 'environment' | 'base
   const { environment } = call
   const config = configView(call, knownConfig(environment, config_id))
   const connection_tool_mappings = config.connection_tool_mappings.map((mapping) => {
-    const [account, another] = environment.model.accountIndex.named(mapping.connection_name, user_identifier)
-    // Nothing in an instance could choose one of several.
-    const { id = '', status = '' } = another ? {} : (account ?? {})
-    return { ...mapping, connected_account_id: id, connected_account_status: status }
+    const account = onlyAccountAt(environment, mapping.connection_name, user_identifier)
+    return { ...mapping, connected_account_id: account?.id ?? '', connected_account_status: account?.status ?? '' }
   })
   return {
     id,

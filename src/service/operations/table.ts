@@ -24,6 +24,7 @@ import {
   deleteMcpInstance,
   ensureMcpInstance,
   getMcpInstance,
+  getMcpInstanceAuthState,
   listMcpInstances,
   updateMcpInstance,
 } from './mcp-instances.ts'
@@ -69,4 +70,5 @@ export const OPERATIONS: OperationTable = {
   get_mcp_instance: getMcpInstance,
   update_mcp_instance: updateMcpInstance,
   delete_mcp_instance: deleteMcpInstance,
+  get_mcp_instance_auth_state: getMcpInstanceAuthState,
 }

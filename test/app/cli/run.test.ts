@@ -203,8 +203,8 @@ describe('the verdict of toolmock run', () => {
       '--min-operations 28: expected a whole number from 0 to 20, or a percentage from 0% to 100%.',
     ],
     [
-      ['--mcp', '--min-operations', '29', '--', 'true'],
-      '--min-operations 29: expected a whole number from 0 to 28, or a percentage from 0% to 100%.',
+      ['--mcp', '--min-operations', '35', '--', 'true'],
+      '--min-operations 35: expected a whole number from 0 to 34, or a percentage from 0% to 100%.',
     ],
     [
       ['--documented-only', '--min-operations', '16', '--', 'true'],

@@ -65,12 +65,12 @@ describe('options of a verdict', () => {
   })
 
   it('have no minimum that no run could reach', () => {
-    expect(readVerdictOptions({ minOperations: 28 })).toMatchObject({ minOperations: { count: 28 } })
-    expect(() => readVerdictOptions({ minOperations: 29 })).toThrow(
-      'minOperations must be a whole number from 0 to 28, or a percentage from 0% to 100%; found 29',
+    expect(readVerdictOptions({ minOperations: 34 })).toMatchObject({ minOperations: { count: 34 } })
+    expect(() => readVerdictOptions({ minOperations: 35 })).toThrow(
+      'minOperations must be a whole number from 0 to 34, or a percentage from 0% to 100%; found 35',
     )
     expect(() => readVerdictOptions({ minStatuses: 999 })).toThrow(
-      /^minStatuses must be a whole number from 0 to 119, /,
+      /^minStatuses must be a whole number from 0 to 143, /,
     )
   })
 })

@@ -53,6 +53,7 @@ const BAD_REQUESTS: Record<
   create_mcp_connection_token: { body: { identifier: 'a', expiry: '1h' } },
   list_mcp_instances: { query: 'page_size=31' },
   ensure_mcp_instance: { body: { config_name: 'a', user_identifier: ' ' } },
+  get_mcp_instance_auth_state: { query: 'include_auth_links=maybe' },
   update_mcp_instance: { body: { name: 5 } },
 }
 

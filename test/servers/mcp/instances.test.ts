@@ -13,7 +13,7 @@ interface Instance {
   id: string
   name: string
   user_identifier: string
-  config: { id: string; name: string }
+  config: { id: string; name: string; connection_tool_mappings: Record<string, unknown>[] }
   last_used_at: string
   updated_at: string
   url: string
@@ -191,6 +191,46 @@ describe('MCP instances', () => {
       const [{ field, constraint }] = answer.body.details[0].validation_error_info.field_violations
       expect([answer.status, `${field} ${constraint}`]).toEqual([400, violation])
       expect((await api.get('/mcp/instances')).body.total_size).toBe(0)
+    })
+  })
+
+  it('say for their user which connections have an account; with links, missing ones are made', async () => {
+    await withInstances(async (mock) => {
+      const { api, environment } = mock
+      const { id } = await createActive(mock)
+      await api.post('/mcp/configs', { name: 'both', connection_tool_mappings: TWO })
+      const instance = await ensured(mock, { config_name: 'both' })
+      const path = `/mcp/instances/${instance.id}:get_auth_state`
+      const [mail, weather] = instance.config.connection_tool_mappings.map(
+        ({ tools: _, connected_account_id, connected_account_status, ...mapping }) => ({
+          ...mapping,
+          ...{ connected_account_id, connected_account_status, authentication_link: '' },
+        }),
+      )
+      for (const query of ['', '?include_auth_links=false']) {
+        const { status, body } = await api.post(path + query)
+        expect([status, body]).toEqual([200, { connections: [mail, weather] }])
+      }
+      expect(mail).toMatchObject({ connected_account_id: id, connected_account_status: 'ACTIVE' })
+      expect(environment.model.tables.accounts.size).toBe(1)
+      const { connections } = (await api.post(`${path}?include_auth_links=true`)).body
+      const link = expect.stringMatching(/\/magic\//)
+      const made = { connected_account_id: expect.stringMatching(/^ca_/), connected_account_status: 'PENDING_AUTH' }
+      expect(connections).toEqual([
+        { ...mail, authentication_link: link },
+        { ...weather, ...made, authentication_link: link },
+      ])
+      const lifetimes = environment.model.openLinks().map((each) => Date.parse(each.expires_at) - mock.time.now())
+      expect(lifetimes).toEqual([60_000, 60_000])
+      const missing = await api.post('/mcp/instances/inst_1:get_auth_state')
+      expect([missing.status, codeOf(missing.body)]).toEqual([404, 'MCP_INSTANCE_NOT_FOUND'])
+      for (const user_id of ['one', 'two'])
+        await api.post('/connected_accounts', { ...ADA, identifier: 'grace', user_id })
+      const grace = await ensured(mock, { user_identifier: 'grace' })
+      const several = await api.post(`/mcp/instances/${grace.id}:get_auth_state`)
+      expect([several.status, codeOf(several.body)]).toEqual([400, 'AMBIGUOUS_LOCATOR'])
+      const wrong = await api.get(path)
+      expect([wrong.status, wrong.headers['allow']]).toEqual([405, 'POST'])
     })
   })
 
