@@ -7,7 +7,7 @@ import { indexOfText, quote } from '../../model/domain/text.ts'
 import { type Environment, now } from '../../state/environment.ts'
 import { accountAt, accountStates, configView, knownConfig, newNumber } from './mcp-configs.ts'
 import type { Call, Reply } from './operation.ts'
-import { pageOfList, positioned } from './paging.ts'
+import { pageOfList, positionedRows } from './paging.ts'
 
 /** Where the virtual MCP servers of instances are, below the base URL (G67). */
 export const MCP_INSTANCES = '/mcp/v2'
@@ -18,7 +18,7 @@ export function listMcpInstances(call: Call<'list_mcp_instances'>): Reply {
   const [name, configName, search] = [query['filter.name'], query['filter.config_name'], query.search].map((text) =>
     foldCase(text ?? ''),
   )
-  const instances = positioned(environment.model.tables.mcp_instances).filter(
+  const instances = positionedRows(environment.model.tables.mcp_instances).filter(
     ({ item }) =>
       (!id || item.id === id) &&
       (!user || item.user_identifier === user) &&
