@@ -32,8 +32,7 @@ export function allowedEvents(account: Account): AccountEvent[] {
 }
 
 /**
- * Applies an event to the account and its grants, in one transaction, and the due events that follow: an expired token
- * without a refresh token, for one. `trace` is that of the request that causes the event.
+ * In one transaction, with the due events that follow: an expired token without a refresh token, for one.
  * @throws IllegalMoveError when the lifecycle has no such move, or the account has no token that the event could change
  */
 export function applyAccountEvent(

@@ -152,11 +152,9 @@ export class EnvironmentRegistry {
   }
 
   /**
-   * Every answer waits for this before it leaves. Waiting a second time would make it depend on later commits. It resolves when
-   * every commit made so far is durable; undefined when nothing is pending.
+   * Every answer waits for this once before it leaves: a second time would make it depend on later commits.
    * @param readGuard of a request that has waited for something else since it began to read
-   * @throws StorageError (503) when the disk refused; by then the model shows again what is durable. Also when the lease is
-   * over: another replica may have changed what the answer says.
+   * @throws StorageError (503) when the disk refused, by when the model shows again what is durable, or the lease is over
    */
   durable(readGuard?: ReadGuard): Promise<void> | undefined {
     const assertValid = (): void => {

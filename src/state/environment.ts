@@ -44,10 +44,6 @@ export interface EnvironmentServices {
   readonly events?: EventSender | undefined
 }
 
-function vocabularyOf(words: VocabularyWords): Vocabulary | undefined {
-  return Object.keys(words).length > 0 ? new Vocabulary(words) : undefined
-}
-
 const CACHED_DETAILS = 1024
 
 /** A state of its own: rows, settings, clock and ids (1.2). The client credentials of a request choose the environment. */
@@ -101,14 +97,15 @@ export class Environment {
     return this.#settings
   }
 
-  /** Undefined when the environment says everything in the document's words (G48). */
   get test(): TestLabel | undefined {
     return this.model.tables.origins.get('origin')?.test
   }
 
+  /** Undefined when the environment says everything in the document's words (G48). */
   get vocabulary(): Vocabulary | undefined {
     const words = this.#settings.vocabulary
-    if (this.#vocabulary?.words !== words) this.#vocabulary = { words, vocabulary: vocabularyOf(words) }
+    if (this.#vocabulary?.words !== words)
+      this.#vocabulary = { words, vocabulary: Object.keys(words).length > 0 ? new Vocabulary(words) : undefined }
     return this.#vocabulary.vocabulary
   }
 
@@ -205,7 +202,7 @@ export class Environment {
 
   /** Takes over settings and clock as they are stored. */
   load({ settings, clock }: EnvironmentBasics): void {
-    const rows: EnvironmentRow[] = [
+    const rows = [
       { id: 'settings', settings },
       { id: 'clock', clock },
     ]
@@ -237,8 +234,8 @@ export class Environment {
 }
 
 /** The connection of a `key_id`; undefined once it is deleted. */
-export function connectionOf({ model }: Environment, keyId: string): Connection | undefined {
-  return connectionWithKey(model, keyId)
+export function connectionOf({ model }: Pick<Environment, 'model'>, keyId: string): Connection | undefined {
+  return model.tables.connections.values().find(({ key_id }) => key_id === keyId)
 }
 
 /** All connections of a connector: its own, and those that name its provider (G73). */
@@ -253,16 +250,9 @@ export function accountsOf(environment: Environment, connector: string): Account
   return [...keys].flatMap((key) => accountIndex.ofConnector(key))
 }
 
-function connectionWithKey({ tables }: Model, keyId: string): Connection | undefined {
-  for (const connection of tables.connections.values()) if (connection.key_id === keyId) return connection
-  return undefined
-}
-
 /** The provider of an identifier, which a custom one and one of a connector file can both have. */
 export function providerNamed({ tables }: Model, identifier: string, isCustom: boolean): Provider | undefined {
-  for (const provider of tables.providers.values())
-    if (provider.is_custom === isCustom && provider.identifier === identifier) return provider
-  return undefined
+  return tables.providers.values().find((each) => each.is_custom === isCustom && each.identifier === identifier)
 }
 
 /** The environment's present time as it is stored and returned (G54). */
@@ -300,7 +290,7 @@ class ConnectorCache {
   find(model: Model, keyId: string): Connector | undefined {
     const ofConnection = this.#connectorNamed(model, keyId)
     if (ofConnection) return ofConnection
-    const connection = connectionWithKey(model, keyId)
+    const connection = connectionOf({ model }, keyId)
     const bare = connection && this.#of(connection, undefined, () => connectorOfConnection(connection))
     return bare && (this.#ofProvider(model, connection.provider_key) ?? bare)
   }
@@ -311,7 +301,9 @@ class ConnectorCache {
     if (file?.custom_provider === null) return file
     const provider = providerNamed(model, name, true)
     if (!provider) return undefined
-    const template = templateOf(provider, connectors.values())
+    // The connector file that names its display name gives it tools and responders (G39, G47).
+    const displayName = provider.created_as ?? provider.display_name
+    const template = connectors.values().find(({ custom_provider }) => custom_provider === displayName)
     return this.#of(provider, template, () => connectorOfProvider(provider, template))
   }
 
@@ -331,11 +323,4 @@ class ConnectorCache {
     this.#ofRow.set(row, { template, connector })
     return connector
   }
-}
-
-/** The connector file that gives custom providers created with this display name their tools and responders (G39, G47). */
-function templateOf(provider: Provider, connectors: Iterable<Connector>): Connector | undefined {
-  const name = provider.created_as ?? provider.display_name
-  for (const connector of connectors) if (connector.custom_provider === name) return connector
-  return undefined
 }

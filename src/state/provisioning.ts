@@ -68,16 +68,12 @@ export class EnvironmentProvisioner {
   readonly #creating = new Map<string, Promise<CreatedEnvironment>>()
   #generatedNames = 0
   #seed: () => Promise<SeedBundle>
-  #seedProblem: string | undefined
+  /** Why the server's seed could not be read the last time; undefined when it could, or was not asked for. */
+  seedProblem: string | undefined
 
   constructor(options: ProvisioningOptions) {
     this.#options = options
     this.#seed = once(options.seed)
-  }
-
-  /** Why the server's seed could not be read the last time; undefined when it could, or was not asked for. */
-  get seedProblem(): string | undefined {
-    return this.#seedProblem
   }
 
   /** All or nothing. @throws EnvironmentExistsError, ClientIdTakenError; StorageError where the seed cannot be read */
@@ -143,11 +139,11 @@ export class EnvironmentProvisioner {
   async serverSeed(): Promise<SeedBundle> {
     try {
       const seed = await this.#seed()
-      this.#seedProblem = undefined
+      this.seedProblem = undefined
       return seed
     } catch (error) {
       const what = 'the seed of the server cannot be read'
-      this.#seedProblem = `${what}: ${error instanceof Error ? error.message : String(error)}`
+      this.seedProblem = `${what}: ${error instanceof Error ? error.message : String(error)}`
       throw new StorageError(what, error)
     }
   }

@@ -10,7 +10,7 @@ import { replaceTables } from './rebuild.ts'
 import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
 
-const loadValidation = lazyImport(() => import('./state-file/validation.ts'))
+const loadSchema = lazyImport(() => import('../model/schema/state-document.ts'))
 
 /** A model as the state file holds that of one environment. What is not given beside the tables stays as it is. */
 export interface EnvironmentState {
@@ -33,7 +33,7 @@ export async function readState(
     refuse({ path: ['environments'], found: 'the key of a state file', allowed })
     return undefined
   }
-  const { stateProblems } = await loadValidation()
+  const { stateProblems } = await loadSchema()
   addTables(value)
   await preparePatterns(jsonText(value ?? null))
   const problems = stateProblems(value)

@@ -1,7 +1,7 @@
 import { systemCode } from '../model/domain/system-error.ts'
 import { plural } from '../model/domain/text.ts'
 import { readStored } from './disk-store.ts'
-import { type EnvironmentRegistry, readRegistry } from './environment-registry.ts'
+import { readRegistry } from './environment-registry.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
 import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
 import { logGenerations } from './wal/log-lines.ts'
@@ -35,16 +35,12 @@ export async function checkState(path: string, fileSystem: FileSystem = nodeFile
 async function report(fileSystem: FileSystem, file: string): Promise<StateReport> {
   try {
     const stored = await readStored(fileSystem, file)
-    const registry = readRegistry(stored)
-    return { kind: 'valid', notices: stored.notices, holds: contentOf(registry) }
+    const environments = readRegistry(stored).environments()
+    const accounts = environments.reduce((sum, { model }) => sum + model.tables.accounts.size, 0)
+    const holds = `${plural(environments.length, 'environment')}, ${plural(accounts, 'account')}`
+    return { kind: 'valid', notices: stored.notices, holds }
   } catch (error) {
     if (error instanceof StateError) return { kind: 'refused', message: error.message }
     throw error
   }
-}
-
-function contentOf(registry: EnvironmentRegistry): string {
-  const environments = registry.environments()
-  const accounts = environments.reduce((sum, { model }) => sum + model.tables.accounts.size, 0)
-  return `${plural(environments.length, 'environment')}, ${plural(accounts, 'account')}`
 }

@@ -3,7 +3,12 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Problem, problemsOf } from '../../src/model/schema/problems.ts'
-import { environmentSchema, type StateDocument, stateSchema } from '../../src/model/schema/state-document.ts'
+import {
+  environmentSchema,
+  type StateDocument,
+  stateProblems,
+  stateSchema,
+} from '../../src/model/schema/state-document.ts'
 import {
   COLUMNS,
   type AccountSummary,
@@ -18,7 +23,6 @@ import type { EnvironmentBasics } from '../../src/state/model/state-image.ts'
 import type { JsonObject } from '../../src/model/domain/json.ts'
 import { itemId } from '../../src/model/domain/collection.ts'
 import { parseState } from '../../src/state/state-file/read-state.ts'
-import { everyProblem } from '../../src/state/state-file/validation.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withToolmock } from '../support/toolmock.ts'
 import { account, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
@@ -236,7 +240,7 @@ describe('the schema of the state file', () => {
         const damaged = structuredClone(all[row % all.length])
         replaceAt(damaged, steps, isAdded, value)
         const state = withRow(table, damaged)
-        expect([damaged, isStateDocument(state)]).toEqual([damaged, everyProblem(state).length === 0])
+        expect([damaged, isStateDocument(state)]).toEqual([damaged, stateProblems(state, stateSchema).length === 0])
       }),
       { numRuns: 500 },
     )

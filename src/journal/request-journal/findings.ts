@@ -16,6 +16,7 @@ import { isJsonObject, textAt } from '../../model/domain/json.ts'
 import { maskText } from '../../model/domain/masking.ts'
 import { bearerTokenIn } from '../../model/domain/request-headers.ts'
 import type { RequestWarning } from '../../model/domain/request-trace.ts'
+import type { WebhookPlan } from '../../scenarios/faults/fault.ts'
 import type { EventMistake, FindingFacts, StoredEntry } from './entry.ts'
 import { isUnserved, parsedBody, entryPath, requestHeadersOf, responseText } from './view.ts'
 
@@ -46,6 +47,31 @@ export function findingsOf(entry: Omit<StoredEntry, 'findings'>, facts: FindingF
     ...lateBarriers(entry),
   ]
   return all.length === 0 ? NOTHING : all.sort((a, b) => Number(a.kind === 'warning') - Number(b.kind === 'warning'))
+}
+
+interface EventAttempt {
+  readonly plan: Pick<WebhookPlan, 'signs' | 'stale'>
+  readonly accountId: string
+  readonly status: number
+  /** What came with the first of two attempts, and with this one. */
+  readonly before: readonly StoredEntry[]
+  readonly since: readonly StoredEntry[]
+}
+
+/** What an application did wrong with an event: it took a bad one, or did the same to its account both times (G68). */
+export function eventMistakesOf({ plan, accountId, status: answered, before, since }: EventAttempt) {
+  const isSuccess = (status: number): boolean => status >= 200 && status < 300
+  const isAction = ({ kind, method, status, trace }: StoredEntry): boolean =>
+    kind === 'request' && method !== 'GET' && isSuccess(status) && trace.account?.id === accountId
+  const wordsOf = ({ operation, requestBody }: StoredEntry): string => `${String(operation)} ${String(requestBody)}`
+  const actionWords = new Set(before.filter(isAction).map(wordsOf))
+  const repeated = since.find((entry) => isAction(entry) && actionWords.has(wordsOf(entry)))
+  const mistakes: { mistake: EventMistake; found: string }[] = []
+  if (plan.signs === 'none' && isSuccess(answered)) mistakes.push({ mistake: 'forged', found: String(answered) })
+  if (plan.stale && isSuccess(answered)) mistakes.push({ mistake: 'stale', found: String(answered) })
+  if (repeated)
+    mistakes.push({ mistake: 'treated_twice', found: `${repeated.operation ?? ''} twice, again in ${repeated.id}` })
+  return mistakes
 }
 
 type Known = Pick<Finding, 'operation' | 'code' | 'field' | 'found' | 'allowed'> & Partial<Finding>

@@ -202,8 +202,7 @@ export function waitUpTo(most: number) {
 }
 
 /** No fault waits longer than this; `timeout` is for longer. */
-const MAX_WAIT = 600_000
-export const wait = waitUpTo(MAX_WAIT)
+export const wait = waitUpTo(600_000)
 
 export const waitRange = withRule(
   strict({ min: wait.describe('The shortest time.'), max: wait.describe('The longest time.') }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
 import { strict, text } from './parts.ts'
+import { jsonKind, type Problem, problemsOf } from './problems.ts'
 import { clockState, ids, sections, settings, tables } from './tables.ts'
 
 /* `spec/schemas/state.schema.json` is generated from this; `PUT /_mock/state` and messages about rows use it too. */
@@ -35,4 +36,10 @@ export const stateSchema = strict({
   description:
     'All environments. The server writes it at a clean stop and from time to time, with a write-ahead log of the commits since then beside it.',
 })
+
+/** What is wrong with a state of one of these schemas; no text is shown, since any may be a secret. */
+export function stateProblems(value: unknown, schema: z.ZodType = environmentStateSchema): Problem[] {
+  const { error } = schema.safeParse(value)
+  return error ? problemsOf(error.issues, value, [], jsonKind) : []
+}
 export type StateDocument = z.infer<typeof stateSchema>

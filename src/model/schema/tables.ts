@@ -692,9 +692,7 @@ export const snapshot = strict({
   tables,
 })
 
-/**
- * In every commit, the log and the state file only: `GET /_mock/state`, snapshots and resets leave them alone (G63).
- */
+/** In commits, the log and the state file only: `GET /_mock/state`, snapshots and resets leave them alone (G63). */
 export const sections = strict({
   origins: z.array(baseline).max(1).describe('What the environment was made from, and what a reset goes back to.'),
   scenario_definitions: z.array(scenarioDefinition).describe('Those that came by the control API.'),

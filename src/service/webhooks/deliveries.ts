@@ -7,6 +7,7 @@ import { parsedJson } from '../../model/domain/json.ts'
 import { RequestTrace } from '../../model/domain/request-trace.ts'
 import { RETRY_AFTER, type Webhook, type WebhookDelivery } from '../../model/domain/webhook.ts'
 import type { StoredEntry } from '../../journal/request-journal/entry.ts'
+import { eventMistakesOf } from '../../journal/request-journal/findings.ts'
 import type { Journals } from '../../journal/request-journal/journal.ts'
 import type { RequestEntries } from '../../journal/request-journal/request-entries.ts'
 import { actBefore } from '../../scenarios/delivery.ts'
@@ -244,9 +245,8 @@ export class Deliveries {
     const { status, headers, receivedHeaders: responseHeaders, receivedBody: response, failure } = attempt
     if (signal.aborted && status === 0) return false
     const isDone = status >= 200 && status < 300
-    const wrong = { forged: plan.signs === 'none', stale: plan.stale }
-    const taken = (['forged', 'stale'] as const).filter((mistake) => isDone && wrong[mistake])
-    const again = actedTwice(row, before, journals.of(this.#environment).since(started))
+    const since = journals.of(this.#environment).since(started)
+    const eventMistakes = eventMistakesOf({ plan, accountId: row.account_id, status, before, since })
     await entries.end(entry, () => ({
       facts: {
         method: 'POST',
@@ -256,29 +256,11 @@ export class Deliveries {
         status,
         responseHeaders,
         responseBody: response,
-        eventMistakes: [
-          ...taken.map((mistake) => ({ mistake, found: String(status) })),
-          ...(again
-            ? [{ mistake: 'treated_twice', found: `${again.operation ?? ''} twice, again in ${again.id}` } as const]
-            : []),
-        ],
+        eventMistakes,
         failure,
         webhook: row,
       },
     }))
     return isDone
   }
-}
-
-/** What an application has done to the account of an event while it was given it, in the same words both times. */
-function actedTwice(
-  { account_id }: WebhookDelivery,
-  first: readonly StoredEntry[],
-  second: readonly StoredEntry[],
-): StoredEntry | undefined {
-  const isAction = ({ kind, method, status, trace }: StoredEntry): boolean =>
-    kind === 'request' && method !== 'GET' && status >= 200 && status < 300 && trace.account?.id === account_id
-  const wordsOf = ({ operation, requestBody }: StoredEntry): string => `${String(operation)} ${String(requestBody)}`
-  const actionWords = new Set(first.filter(isAction).map(wordsOf))
-  return second.find((entry) => isAction(entry) && actionWords.has(wordsOf(entry)))
 }

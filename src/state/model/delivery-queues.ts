@@ -12,7 +12,7 @@ export class DeliveryQueues implements Index<WebhookDelivery> {
   }
 
   of({ webhook, account_id }: WebhookDelivery): readonly WebhookDelivery[] {
-    return this.#ofWebhook.get(webhook)?.get(account_id) ?? NONE
+    return this.#ofWebhook.get(webhook)?.get(account_id) ?? []
   }
 
   update(before: WebhookDelivery | undefined, after: WebhookDelivery | undefined): void {
@@ -27,5 +27,3 @@ export class DeliveryQueues implements Index<WebhookDelivery> {
     if (queue.length > 0) queues.set(row.account_id, queue)
   }
 }
-
-const NONE: readonly never[] = Object.freeze([])

@@ -55,9 +55,6 @@ export type StartClock = Baseline['clock']
 /** Indexes beside those of the model, by table. */
 export type ExtraIndexes = { readonly [Name in AnyTable]?: readonly Index<AllTables[Name][number]>[] }
 
-/** Where the changes of a transaction go once it has succeeded. */
-export type CommitSink = (changes: readonly Change[]) => void
-
 /** What caused a transaction, and what was noted of its accounts. */
 export interface Cause {
   readonly request: string | undefined
@@ -93,10 +90,11 @@ export class Model {
   readonly #kept: (() => void)[] = []
   /** The trace of the open transaction, and how much it had noted before. */
   #cause: { readonly trace: RequestTrace; readonly transitions: number; readonly changes: number } | undefined
-  readonly #sink: CommitSink
+  /** Where the changes of a transaction go once it has succeeded. */
+  readonly #sink: (changes: readonly Change[]) => void
   readonly #ports: ModelPorts
 
-  constructor(sink: CommitSink, ports: ModelPorts = {}) {
+  constructor(sink: (changes: readonly Change[]) => void, ports: ModelPorts = {}) {
     this.#sink = sink
     this.#ports = ports
     const onChange = (change: Change): void => {

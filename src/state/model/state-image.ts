@@ -27,7 +27,5 @@ export interface StateImage extends StateContent {
 
 /** An object that takes any key, `__proto__` too: environment names come from users. */
 export function byName<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
-  const object = Object.create(null) as Record<string, T>
-  for (const [name, value] of entries) object[name] = value
-  return object
+  return Object.assign(Object.create(null) as Record<string, T>, Object.fromEntries(entries))
 }

@@ -26,15 +26,15 @@ export const monotonicTime: TimeSource = () => performance.now()
 /** The one clock of an environment (1.3): real time moved by an offset, or frozen. */
 export class EnvironmentClock implements Clock {
   readonly #source: TimeSource
-  readonly #change: (to: ClockState) => void
+  /** Stores what the clock is from now on, and has it taken over by `restore`. */
+  readonly become: (state: ClockState) => void
   #offset = 0
   #frozenAt: number | null = null
   readonly #instants = new InstantCache()
 
-  /** @param change stores what the clock is from now on, and has it taken over by `restore` */
   constructor(source: TimeSource = systemTime, state?: ClockState, change?: (to: ClockState) => void) {
     this.#source = source
-    this.#change = change ?? ((to) => this.restore(to))
+    this.become = change ?? ((to) => this.restore(to))
     if (state) this.restore(state)
   }
 
@@ -70,11 +70,6 @@ export class EnvironmentClock implements Clock {
 
   run(): void {
     if (this.frozen) this.#move(this.now(), false)
-  }
-
-  /** Goes to a state as it is stored. */
-  become(state: ClockState): void {
-    this.#change(state)
   }
 
   /** Takes over what is stored. */

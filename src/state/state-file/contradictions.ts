@@ -3,6 +3,7 @@ import { counterOf } from '../../model/domain/collection.ts'
 import type { Path, Problem } from '../../model/schema/problems.ts'
 import { ACCOUNT_SEQUENCE, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from '../model/model.ts'
 import type { StateContent } from '../model/state-image.ts'
+import type { Row } from '../model/table.ts'
 
 /* Rows that are valid each by itself, and contradict one another. A start and `PUT /_mock/state` refuse them. */
 
@@ -14,7 +15,7 @@ export function contradictions({ environments }: StateContent): Problem[] {
   for (const [name, image] of Object.entries(environments)) {
     const path = ['environments', name]
     problems.push(...contradictionsOf(image.tables, [...path, 'tables']))
-    for (const section of SECTION_NAMES) findRepeated(image[section], 'id', [...path, section], problems)
+    for (const section of SECTION_NAMES) findRepeatedIds(image[section], [...path, section], problems)
     // The client id chooses the environment, so that no two environments can have the same.
     for (const [at, client] of image.tables.clients.entries()) {
       const owner = owners.get(client.id) ?? name
@@ -27,7 +28,7 @@ export function contradictions({ environments }: StateContent): Problem[] {
 
 export function contradictionsOf(tables: TableRows, path: Path): Problem[] {
   const problems: Problem[] = []
-  for (const name of TABLE_NAMES) findRepeated(tables[name], 'id', [...path, name], problems)
+  for (const name of TABLE_NAMES) findRepeatedIds(tables[name], [...path, name], problems)
   const names = new Set<string>()
   for (const [at, account] of tables.accounts.entries()) {
     const { size } = names
@@ -85,15 +86,10 @@ export function ofOther(path: Path, owner: string): Problem {
   return { path, found: `what the environment ${owner} has`, allowed: 'an id that no other environment has' }
 }
 
-function findRepeated<Key extends string>(
-  rows: readonly { readonly [Name in Key]: string | number }[],
-  key: Key,
-  path: Path,
-  problems: Problem[],
-): void {
-  const values = new Set<string | number>()
-  for (const [at, row] of rows.entries()) {
-    if (!values.has(row[key])) values.add(row[key])
-    else problems.push({ path: [...path, at, key], found: REPEATED, allowed: `each ${key} once` })
+function findRepeatedIds(rows: readonly Row[], path: Path, problems: Problem[]): void {
+  const ids = new Set<string>()
+  for (const [at, { id }] of rows.entries()) {
+    if (ids.has(id)) problems.push({ path: [...path, at, 'id'], found: REPEATED, allowed: 'each id once' })
+    ids.add(id)
   }
 }

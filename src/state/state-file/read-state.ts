@@ -20,10 +20,9 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
     )
   }
   const image = state as unknown as StateImage
-  const [problem] = isStateDocument(state)
-    ? contradictions(image)
-    : // What says what is wrong takes as long to load as a small server to start.
-      (await import('./validation.ts')).everyProblem(state)
+  // What says what is wrong takes as long to load as a small server to start.
+  const schema = isStateDocument(state) ? undefined : await import('../../model/schema/state-document.ts')
+  const [problem] = schema ? schema.stateProblems(state, schema.stateSchema) : contradictions(image)
   if (!problem) return image
   const { textPosition: positionOf } = await import('./json-position.ts')
   const { line, column } = positionOf(decode(bytes), problem.path)

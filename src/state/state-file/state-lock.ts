@@ -37,10 +37,7 @@ export async function lockState(file: string, time: TimeSource, pipe = lockPipeO
     throw new StateError(
       `${file} has another name, a hard link, by which another server may have it open; start with a copy of it`,
     )
-  return takeLock(file, new Date(time()).toISOString(), pipe)
-}
-
-async function takeLock(file: string, since: string, pipe: string | undefined): Promise<StateLock> {
+  const since = new Date(time()).toISOString()
   if (pipe !== undefined) return lockPipe(pipe, file, since)
   const lockPath = await lockPathOf(file)
   try {
@@ -174,10 +171,7 @@ function close(server: Server): Promise<void> {
   return new Promise((done) => server.close(() => done()))
 }
 
-/**
- * What the holder says of itself, empty when it says nothing; undefined when no process listens. A socket that may not be
- * asked, or whose holder is too busy, has a holder.
- */
+/** Empty when it says nothing; undefined when no process listens. A holder that may not be asked, or is busy, counts. */
 function askHolder(address: string): Promise<string | undefined> {
   return new Promise((done) => {
     let [response, isHeld] = ['', true]

@@ -58,13 +58,11 @@ export function batchLine(entries: readonly CommitEntry[]): string {
 
 function walChange({ table, id, after }: Change): WalChange {
   if (!after) return { remove: table, id }
-  return { put: table, row: table === 'snapshots' ? withoutImage(after as Snapshot) : after }
-}
-
-/** Replay takes a snapshot again where one was taken, so that a snapshot of many accounts is a short line. */
-function withoutImage({ id, taken_at, ids }: Snapshot): Row {
+  if (table !== 'snapshots') return { put: table, row: after }
+  // Replay takes a snapshot again where one was taken, so that a snapshot of many accounts is a short line.
+  const { taken_at, ids } = after as Snapshot
   const row: Pick<Snapshot, 'id' | 'taken_at' | 'ids'> = { id, taken_at, ids }
-  return row
+  return { put: table, row }
 }
 
 const FRAME = /^\{"crc":"(?<crc>[0-9a-f]{8})","line":$/
