@@ -65,3 +65,9 @@ function watched(page: Page): Tab {
   })
   return { page, complaints }
 }
+
+/** Does an action of a menu at the bottom of the open request. */
+export async function menu(page: Page, label: string | RegExp, action: string): Promise<void> {
+  await page.locator('.menu').filter({ hasText: label }).locator('summary').click()
+  await page.locator('.menu[open]').getByRole('button', { name: action, exact: true }).click()
+}

@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterEach, expect, it } from 'vitest'
 import { createToolmock, type Toolmock } from '../../src/index.ts'
-import { describeInBrowser } from './browser.ts'
+import { describeInBrowser, menu } from './browser.ts'
 import { Session } from './session.ts'
 
 /** The data on the page changes: by another tab, by a client, by the server. */
@@ -28,18 +28,17 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     await page.waitForURL(/#\/timeline\/req_/)
     const other = await page.context().newPage()
     await goTo(other, new URL(page.url()).hash)
-    await page.getByRole('button', { name: '429 too many requests' }).click()
+    await menu(page, 'Fail next', '429 too many requests')
     await other.getByText('The next mail_send_message fails: 429 too many requests.').waitFor()
     await other.getByRole('button', { name: 'Stop it' }).click()
-    await page.getByRole('button', { name: 'no response' }).click()
+    await menu(page, 'Fail next', 'no response')
     await other.getByText('The next mail_send_message fails: no response.').waitFor()
     await page.getByRole('button', { name: 'Stop it' }).click()
-    await other.getByRole('button', { name: '500 server error' }).click()
+    await menu(other, 'Fail next', '500 server error')
     await page.getByText('The next mail_send_message fails: 500 server error.').waitFor()
     expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(500)
     await page.getByText('It failed as asked').waitFor()
     await other.getByText('It failed as asked').waitFor()
-    await page.getByRole('button', { name: '429 too many requests' }).waitFor()
   }, 60_000)
 
   it('reports that an environment was removed, and shows it again once it exists', async () => {
@@ -174,6 +173,8 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     await keyboard.press('j')
     await keyboard.press('Enter')
     await page.getByText('tool_input.to is required').first().waitFor()
+    await tabTo('Fail next')
+    await keyboard.press('Enter')
     await tabTo('no response')
     await keyboard.press('Enter')
     await page.getByText('The next mail_send_message fails: no response.').waitFor()

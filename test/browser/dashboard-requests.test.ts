@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterEach, expect, it } from 'vitest'
 import { createToolmock, type Toolmock } from '../../src/index.ts'
-import { describeInBrowser } from './browser.ts'
+import { CONTAINER, describeInBrowser, menu } from './browser.ts'
 import { Session } from './session.ts'
 
 /** What is done with the requests of the timeline: they are compared, sent again, copied, sorted and found. */
@@ -22,7 +22,7 @@ describeInBrowser('the requests of the dashboard', (open) => {
 
   it('compares a refused call with the last that succeeded: only what differs, ids and times apart', async () => {
     const { page } = await opened('#/timeline/REFUSED')
-    await page.getByRole('button', { name: 'Compare with the last success' }).click()
+    await page.getByRole('button', { name: 'Compare' }).click()
     const request = page.getByRole('region', { name: 'Request', exact: true })
     await request.getByRole('row').filter({ hasText: 'body.tool_input.to' }).getByText('grace@example.com').waitFor()
     expect(await request.innerText()).not.toContain('identifier')
@@ -40,6 +40,33 @@ describeInBrowser('the requests of the dashboard', (open) => {
     await page.goto(`${mock.url}/_mock/ui#/timeline/${id}?tab=request`)
     await detail(page).getByText('9007199254740993').first().waitFor()
     expect(await detail(page).innerText()).not.toContain('9007199254740992')
+  })
+
+  it('says where a body was cut and why it cannot be sent, and compares what is kept of it', async () => {
+    const { page, session } = await opened('#/timeline')
+    const mail = { to: 'grace@example.com', subject: 'Long' }
+    await session.send({ ...mail, body: 'short' })
+    const { id } = await session.send({ ...mail, body: 'x'.repeat(200_000) })
+    await page.goto(`${mock.url}/_mock/ui#/timeline/${id}`)
+    await detail(page).locator('.json .cut', { hasText: 'the body had 200' }).waitFor()
+    await detail(page).getByText('it cannot be sent or copied').waitFor()
+    expect(await page.locator('.menu', { hasText: 'Send again' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Compare' }).click()
+    await detail(page).getByText('Its body was cut').waitFor()
+    await detail(page).getByRole('heading', { name: 'Request' }).waitFor()
+    expect(await page.getByRole('rowheader', { name: 'body.' }).count()).toBe(0)
+  })
+
+  it('folds lists that differ, below the cause of each answer', async () => {
+    const { page, session } = await opened('#/timeline')
+    const send = (from: number) =>
+      session.api('POST', '/connected_accounts', { scopes: Array.from({ length: 20 }, (_, at) => String(from + at)) })
+    const [one, two] = [await send(0), await send(100)]
+    await page.goto(`${mock.url}/_mock/ui#/timeline/${one.id}?with=${two.id}`)
+    await page.getByRole('rowheader', { name: 'body.scopes[4]' }).waitFor()
+    await page.getByRole('rowheader', { name: 'body.scopes: 15 more elements' }).waitFor()
+    expect(await page.getByRole('rowheader', { name: 'body.scopes[5]' }).count()).toBe(0)
+    expect(await detail(page).locator('.sides').innerText()).toContain('is required')
   })
 
   it('compares the two requests that x marks', async () => {
@@ -60,12 +87,11 @@ describeInBrowser('the requests of the dashboard', (open) => {
   it('sends a request again as it was, and edited, with a token of its own', async () => {
     const { page, session } = await opened('#/timeline/REFUSED?tab=request')
     const before = page.url()
-    await page.getByRole('button', { name: 'Send again' }).click()
+    await menu(page, 'Send again', 'As it was')
     await page.waitForURL((url) => url.href !== before)
     await detail(page).locator('.detail-head .status').getByText('400').waitFor()
     expect(page.url()).not.toContain(session.refused)
-    await detail(page).getByRole('tab', { name: 'Request' }).click()
-    await page.getByRole('button', { name: 'Edit and send' }).click()
+    await menu(page, 'Send again', 'Edit and send')
     const body = page.getByRole('dialog').getByLabel('Body')
     await body.fill((await body.inputValue()).replace('"subject"', '"to": "grace@example.com", "subject"'))
     await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
@@ -81,17 +107,15 @@ describeInBrowser('the requests of the dashboard', (open) => {
 
   it('says that there was no answer when the request that is sent again gets none', async () => {
     const { page } = await opened('#/timeline/RENEWED')
-    await page.getByText('What happened').waitFor()
-    await page.keyboard.press('2')
-    await page.getByRole('button', { name: 'Send again' }).waitFor()
+    await page.locator('.step').first().waitFor()
     await page.route('**/execute_tool', (route) => route.abort())
-    await page.getByRole('button', { name: 'Send again' }).click()
+    await menu(page, 'Send again', 'As it was')
     await page.getByText('There was no answer: the connection ended.').waitFor()
   })
 
   it('sends a request again once while its key is held down', async () => {
     const { page, session } = await opened('#/timeline/REFUSED?tab=request')
-    await page.getByRole('button', { name: 'Send again' }).waitFor()
+    await page.locator('.menu').first().waitFor()
     let sent = 0
     await page.route('**/execute_tool', async (route) => {
       sent += 1
@@ -106,17 +130,17 @@ describeInBrowser('the requests of the dashboard', (open) => {
   it('copies a request in three languages, and ids', async () => {
     const { page, session } = await opened('#/timeline/REFUSED')
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    await page.getByText('What happened').waitFor()
+    await detail(page).getByRole('tab', { name: 'Facts' }).click()
     await page.locator('dd').filter({ hasText: session.refused }).getByRole('button', { name: 'Copy' }).click()
     await expect.poll(() => clipboard(page)).toBe(session.refused)
     await page.keyboard.press('c')
     await expect.poll(() => clipboard(page)).toContain('curl -X POST')
-    await page.keyboard.press('2')
+    await page.locator('.menu', { hasText: 'Copied' }).waitFor()
     for (const [language, part] of [
       ['TypeScript', 'const response = await fetch('],
       ['Python', 'requests.request('],
     ] as const) {
-      await page.getByRole('button', { name: `Copy as ${language}` }).click()
+      await menu(page, /Cop(y|ied)/, `As ${language}`)
       await expect.poll(() => clipboard(page)).toContain(part)
       expect(await clipboard(page)).toContain(`${mock.url}/api/v1/execute_tool`)
       expect(await clipboard(page)).toContain('Without a recipient')
@@ -211,18 +235,56 @@ describeInBrowser('the requests of the dashboard', (open) => {
 
   it('has the request and the answer in tabs, which arrow keys and digits open', async () => {
     const { page } = await opened('#/timeline/REFUSED')
-    await page.getByRole('tab', { name: 'Overview' }).press('ArrowRight')
-    await page.getByRole('tab', { name: 'Request', selected: true }).waitFor()
     await detail(page).getByText('Without a recipient').waitFor()
-    await page.keyboard.press('3')
+    await page.getByRole('tab', { name: 'Request', selected: true }).press('ArrowRight')
+    await page.getByRole('tab', { name: 'Response', selected: true }).waitFor()
     await detail(page).getByText('INVALID_TOOL_INPUT').first().waitFor()
     expect(page.url()).toContain('tab=answer')
+    await page.keyboard.press('3')
+    await page.getByRole('tab', { name: 'Facts', selected: true }).waitFor()
     await page.keyboard.press('f')
     await expect.poll(() => page.evaluate('document.activeElement.innerText')).toBe('401 unauthorized')
   })
 
-  it('lists no fact that the request does not have', async () => {
+  it('has the focus where it was before what is closed, and at the row of a request opened by its address', async () => {
     const { page } = await opened('#/timeline/REFUSED')
+    const { keyboard } = page
+    const focused = () => page.evaluate<string>('document.activeElement.className || document.activeElement.tagName')
+    await page.locator('.step').first().waitFor()
+    await detail(page).getByRole('button', { name: 'Close' }).click()
+    await expect.poll(focused).toBe('list')
+    expect(await page.locator('.line.current').innerText()).toContain('INVALID_TOOL_INPUT')
+    await keyboard.press('Enter')
+    await detail(page).waitFor()
+    await keyboard.press('f')
+    await keyboard.press('Enter')
+    await detail(page).getByRole('button', { name: 'Stop it' }).press('Enter')
+    await page.getByText('is running.').waitFor({ state: 'detached' })
+    expect(await focused()).not.toBe('BODY')
+    await keyboard.press('Escape')
+    await expect.poll(focused).toBe('list')
+    await page.goto(`${mock.url}/_mock/ui#/accounts`)
+    await page.locator('tbody a').first().press('Enter')
+    await detail(page).waitFor()
+    await keyboard.press('Escape')
+    await expect.poll(focused).toBe('A')
+  })
+
+  it('copies at an address without a clipboard, also in a dialog', async () => {
+    const { page, session } = await opened('#/timeline/REFUSED?tab=facts')
+    await page.goto(`${mock.url.replace('127.0.0.1', CONTAINER)}/_mock/ui#/timeline/${session.refused}?tab=facts`)
+    expect(await page.evaluate('navigator.clipboard === undefined')).toBe(true)
+    await detail(page).locator('dd').getByRole('button', { name: 'Copy' }).first().click()
+    await detail(page).locator('dd').getByText('Copied').waitFor()
+    await menu(page, 'Send again', 'Edit and send')
+    const path = page.getByRole('dialog').getByLabel('POST to')
+    await path.fill('')
+    await path.press('Control+v')
+    expect(await path.inputValue()).toBe(session.refused)
+  })
+
+  it('lists no fact that the request does not have', async () => {
+    const { page } = await opened('#/timeline/REFUSED?tab=facts')
     await detail(page).locator('dt').getByText('Request id').waitFor()
     expect(await detail(page).locator('dd:empty').count()).toBe(0)
   })

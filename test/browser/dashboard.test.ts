@@ -4,7 +4,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterEach, expect, it } from 'vitest'
 import { createToolmock, type Toolmock } from '../../src/index.ts'
 import { Receiver, SECRET } from '../service/webhooks/receiver.ts'
-import { describeInBrowser } from './browser.ts'
+import { describeInBrowser, menu } from './browser.ts'
 import { Session } from './session.ts'
 
 /** The violations that axe finds in the page, each with its element. */
@@ -310,14 +310,14 @@ describeInBrowser('the dashboard', (open) => {
     await page.locator('.line').filter({ hasText: 'INVALID_TOOL_INPUT' }).click()
     const details = detail(page)
     await details.getByText('tool_input.to is required').first().waitFor()
-    await details.getByRole('button', { name: '429 too many requests' }).click()
+    await menu(page, 'Fail next', '429 too many requests')
     await details.getByText('The next mail_send_message fails: 429 too many requests.').waitFor()
     expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(429)
     await details.getByText('It failed as asked: The next mail_send_message fails').waitFor()
     expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(200)
-    await details.getByRole('button', { name: '500 server error' }).click()
+    await menu(page, 'Fail next', '500 server error')
     await details.getByRole('button', { name: 'Stop it' }).click()
-    await details.getByRole('button', { name: 'no response' }).waitFor()
+    await details.getByText('is running.').waitFor({ state: 'detached' })
     expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(200)
     expect(serious(complaints)).toEqual([])
   })
@@ -327,7 +327,7 @@ describeInBrowser('the dashboard', (open) => {
     const fail = async (tool: string) => {
       await page.locator('.line').filter({ hasText: tool }).first().click()
       await detail(page).getByRole('heading', { name: tool }).waitFor()
-      await detail(page).getByRole('button', { name: '429 too many requests' }).click()
+      await menu(page, 'Fail next', '429 too many requests')
       await detail(page).getByText(`The next ${tool} fails`).waitFor()
     }
     await fail('mail_send_message')
@@ -349,9 +349,8 @@ describeInBrowser('the dashboard', (open) => {
     const texts = (await steps.allInnerTexts()).join('\n')
     expect(texts).toMatch(/oauth\/token[\s\S]*credentials renewed[\s\S]*\/v1\/messages/)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    await detail(page).getByRole('tab', { name: 'Request' }).click()
-    await detail(page).getByRole('button', { name: 'Copy as curl' }).click()
-    await detail(page).getByText('Copied').waitFor()
+    await menu(page, 'Copy', 'As curl')
+    await page.locator('.menu', { hasText: 'Copied' }).waitFor()
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
       `curl -X POST ${mock.url}/api/v1/execute_tool`,
     )
@@ -369,6 +368,7 @@ describeInBrowser('the dashboard', (open) => {
     await detail(page).getByRole('link', { name: 'created' }).click()
     await detail(page).getByText('The application acknowledged the event.').waitFor()
     expect(await violationsOf(page)).toEqual([])
+    await detail(page).getByRole('tab', { name: 'Facts' }).click()
     await detail(page).getByRole('link', { name: id }).click()
     await detail(page).getByRole('heading', { name: 'create_connected_account' }).waitFor()
     expect(serious(complaints)).toEqual([])
@@ -539,6 +539,7 @@ describeInBrowser('the dashboard', (open) => {
     await page.locator('.line').filter({ hasText: 'mail_get_message' }).first().click()
     const call = detail(page).locator('.step').filter({ hasText: 'tools/call /mcp/v3/connections/mail' })
     await call.getByText('execute_tool · mail_get_message').waitFor()
+    await detail(page).getByRole('tab', { name: 'Facts' }).click()
     const facts = detail(page).locator('dl').filter({ hasText: 'Request id' })
     expect((await facts.innerText()).replaceAll(/\s+/g, ' ')).toContain(
       'Protocol mcp Client test_client MCP client test-client 1.2.3',
@@ -646,7 +647,7 @@ describeInBrowser('the dashboard', (open) => {
   const PLACES = [
     '#/timeline',
     '#/timeline/REQUEST',
-    '#/timeline/REQUEST?tab=request',
+    '#/timeline/REQUEST?tab=facts',
     '#/timeline/REQUEST?tab=answer',
     '#/timeline/REFUSED?with=REQUEST',
     '#/accounts',

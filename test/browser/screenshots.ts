@@ -17,10 +17,7 @@ const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENT
 try {
   const session = await Session.start(mock)
   const views: Readonly<Record<string, readonly [hash: string, show: (page: Page) => Promise<void>]>> = {
-    timeline: [
-      `#/timeline/${session.renewed}`,
-      (page) => page.getByText('What happened').evaluate((title) => title.scrollIntoView({ block: 'start' })),
-    ],
+    timeline: [`#/timeline/${session.renewed}`, (page) => page.locator('.step').first().waitFor()],
     account: [`#/accounts/${session.account}`, (page) => page.locator('.lifecycle').waitFor()],
     scenario: ['#/scenarios/rate-limited', misspell],
   }

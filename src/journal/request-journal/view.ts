@@ -76,6 +76,8 @@ export function timelineEntry(entry: StoredEntry, sequence: number): TimelineDoc
     sequence,
     id: entry.id,
     kind: entry.kind,
+    protocol: entry.protocol,
+    event: entry.webhook?.type ?? null,
     at: instant(entry.at),
     real_at: instant(entry.realAt),
     duration_ms: Math.round(entry.durationMs * 100) / 100,

@@ -14,7 +14,7 @@ export interface Action {
   readonly act?: () => unknown
 }
 
-export const NO_FILTER = { q: '', operation: '', status: '', account: '', mark: '' }
+export const NO_FILTER = { q: '', operation: '', status: '', account: '', mark: '', kind: '' }
 
 /** What keys do in the timeline, and the palette everywhere. */
 const TIMELINE_ACTIONS: readonly Action[] = [
@@ -51,9 +51,9 @@ export function allActions(): Action[] {
     { keys: 'Escape', text: 'Close it, or leave a field' },
     { keys: 'x', text: 'Mark a request; on another one, compare them' },
     { keys: 'f', text: 'Choose how the next one like it fails' },
-    { keys: 'r', text: 'Send the request again (in its tab)' },
+    { keys: 'r', text: 'Send the request again' },
     { keys: 'c', text: 'Copy the request as curl' },
-    { keys: '1 2 3', text: 'Overview, request, answer' },
+    { keys: '1 2 3', text: 'Request, response, facts' },
     { keys: 'Ctrl K', text: 'Go to, or do: views, accounts, requests, scenarios, actions' },
     { keys: '?', text: 'Keyboard shortcuts', icon: 'unknown', act: () => (dialog.value = 'help') },
   ]

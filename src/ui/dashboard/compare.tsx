@@ -27,16 +27,16 @@ export function Comparison({ id, other }: Readonly<{ id: string; other: string }
   )
 }
 
-type ExplainedRequest = Request & Pick<Explanation, 'steps'>
+type ExplainedRequest = Request & Pick<Explanation, 'steps' | 'cause'>
 
-/** A request with its steps. */
+/** A request with its cause and its steps. */
 function useRequest(id: string, environment = inEnvironment().environment) {
   const [entry, explanation] = [
     useApi<{ request: Request }>(pathOf('requests', id), { environment }),
     useApi<Explanation>(pathOf('requests', id, 'explain'), { environment }),
   ]
-  const [request, steps] = [entry.value?.request, explanation.value?.steps]
-  const value: ExplainedRequest | undefined = request && steps && { ...request, steps }
+  const [request, explained] = [entry.value?.request, explanation.value]
+  const value: ExplainedRequest | undefined = request && explained && { ...request, ...explained }
   return { value, error: entry.error ?? explanation.error }
 }
 
@@ -57,7 +57,8 @@ function Sides({ sides: [one, other] }: Readonly<{ sides: readonly [ExplainedReq
   )
 }
 
-function Side({ title, request }: Readonly<{ title: string; request: Request }>) {
+function Side({ title, request }: Readonly<{ title: string; request: ExplainedRequest }>) {
+  const isCut = [request.request, request.response].some(({ truncated }) => truncated !== undefined)
   return (
     <p>
       <span class="quiet">{title}</span>
@@ -65,7 +66,15 @@ function Side({ title, request }: Readonly<{ title: string; request: Request }>)
       <Status status={request.status} />{' '}
       <a href={linkTo('timeline', request.id, { in: request.environment })}>{titleOf(request)}</a>
       <br />
+      {request.cause.map(({ text }) => text)}
+      <br />
       <span class="mono quiet">{momentOf(request.at)}</span>
+      {isCut && (
+        <>
+          <br />
+          <span class="expired">Its body was cut: only what is kept of it is compared.</span>
+        </>
+      )}
     </p>
   )
 }
@@ -106,18 +115,29 @@ interface Difference {
 
 /** The differences of each part, under its title. */
 function compared(one: ExplainedRequest, other: ExplainedRequest): [title: string, differences: Difference[]][] {
-  const sides = (of: (request: Request) => unknown): Difference[] => differences('', of(one), of(other))
+  const message = (part: 'request' | 'response', sides: readonly [object, object]): Difference[] => {
+    const [{ truncated: cutOne }, { truncated: cutOther }] = [one[part], other[part]]
+    return differences('', ...sides).filter(
+      ({ where, one: mine, other: theirs }) =>
+        !where.startsWith('body') ||
+        !((cutOne !== undefined && mine === undefined) || (cutOther !== undefined && theirs === undefined)),
+    )
+  }
+  const ofRequest = ({ method, path, query, client, protocol, request: { headers, body } }: Request): object => {
+    return { method, path, query, client, protocol, headers, body }
+  }
+  const ofResponse = ({ status, error_code, response: { headers, body } }: Request): object => {
+    return { status, error_code, headers, body }
+  }
   return [
-    [
-      'Request',
-      sides(({ method, path, query, client, protocol, request: { headers, body } }) => {
-        return { method, path, query, client, protocol, headers, body }
-      }),
-    ],
-    ['Answer', sides(({ status, error_code, response: { headers, body } }) => ({ status, error_code, headers, body }))],
+    ['Request', message('request', [ofRequest(one), ofRequest(other)])],
+    ['Answer', message('response', [ofResponse(one), ofResponse(other)])],
     ['What happened', steps(one, other)],
   ]
 }
+
+/** A list with more elements that differ is folded. */
+const MAX_ELEMENTS = 5
 
 function differences(where: string, one: unknown, other: unknown): Difference[] {
   // A tree beside nothing differs in each of its leaves.
@@ -128,10 +148,15 @@ function differences(where: string, one: unknown, other: unknown): Difference[] 
       Map<string, unknown>,
       Map<string, unknown>,
     ]
-    return [...new Set([...a.keys(), ...b.keys()])].flatMap((key) => {
+    const members = [...new Set([...a.keys(), ...b.keys()])].map((key) => {
       const place = areLists ? `${where}[${key}]` : where === '' ? key : `${where}.${key}`
       return differences(place, a.get(key), b.get(key))
     })
+    const differing = members.filter((each) => each.length > 0)
+    if (!areLists || differing.length <= MAX_ELEMENTS) return differing.flat()
+    const more = { where: `${where}: ${differing.length - MAX_ELEMENTS} more elements`, isIdentity: false }
+    const [length, otherLength] = [plural(a.size, 'element'), plural(b.size, 'element')]
+    return [...differing.slice(0, MAX_ELEMENTS).flat(), { ...more, one: length, other: otherLength }]
   }
   if (Object.is(one, other) || (one ?? null) === (other ?? null)) return []
   const isIdentity = isIdentityPlace.test(where) || (isIdentityValue(one) && isIdentityValue(other))

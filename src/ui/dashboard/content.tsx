@@ -4,8 +4,8 @@ import { breakable, quote } from '../../model/domain/text.ts'
 import { CopyButton } from './controls.tsx'
 import { toneOf } from './format.ts'
 
-export function Status({ status }: Readonly<{ status: number }>) {
-  return <span class={`status ${toneOf(status)}`}>{status === 0 ? 'none' : status}</span>
+export function Status({ status, tone = toneOf(status) }: Readonly<{ status: number; tone?: string }>) {
+  return <span class={`status ${tone}`}>{status === 0 ? 'none' : status}</span>
 }
 
 export function Tag({ children, tone = '' }: Readonly<{ children: ComponentChildren; tone?: string }>) {
@@ -135,19 +135,13 @@ export function Table({
   )
 }
 
-/** A JSON value. Objects and lists below the first level can be collapsed. */
-export function Json({ value }: Readonly<{ value: unknown }>) {
-  if (value === null) return <p class="quiet">none</p>
-  if (typeof value === 'string') {
-    return (
-      <pre class="code mono json" tabIndex={0}>
-        {value}
-      </pre>
-    )
-  }
+/** A JSON value. Objects and lists below the first level can be collapsed. `cut` says why its end is missing. */
+export function Json({ value, cut }: Readonly<{ value: unknown; cut?: string | undefined }>) {
+  if (value === null && cut === undefined) return <p class="quiet">none</p>
   return (
-    <div class="code mono json" tabIndex={0} role="group" aria-label="JSON">
-      <JsonNode value={value} depth={0} />
+    <div class="code mono json" tabIndex={0} role="group" aria-label={typeof value === 'string' ? 'Text' : 'JSON'}>
+      {typeof value === 'string' ? value : value !== null && <JsonNode value={value} depth={0} />}
+      {cut !== undefined && <p class="cut expired">✂ {cut}</p>}
     </div>
   )
 }

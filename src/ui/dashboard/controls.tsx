@@ -123,15 +123,84 @@ export function SearchField({
   )
 }
 
+/** Copies a text, also off loopback without HTTPS, where there is no clipboard to write to. */
+export function copyText(text: string): void {
+  // The absence of the clipboard is unknown to the types.
+  const { clipboard } = navigator as { clipboard?: Clipboard }
+  if (clipboard) return void clipboard.writeText(text)
+  const area = document.createElement('textarea')
+  area.value = text
+  const { activeElement: before } = document
+  // What is outside of a modal dialog takes no focus.
+  const parent = document.querySelector('dialog[open]') ?? document.body
+  parent.append(area)
+  area.select()
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only way to copy at such an address
+  document.execCommand('copy')
+  area.remove()
+  if (before instanceof HTMLElement) before.focus()
+}
+
 export function CopyButton({ text, label = 'Copy' }: Readonly<{ text: () => string; label?: string }>) {
   const [copied, setCopied] = useState(false)
   const copy = (): void => {
-    void navigator.clipboard.writeText(text()).then(() => {
-      setCopied(true)
-      setTimeout(() => setCopied(false), 1500)
-    })
+    copyText(text())
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1500)
   }
   return <SmallButton label={<span aria-live="polite">{copied ? 'Copied' : label}</span>} onClick={copy} />
+}
+
+/** A button that opens a list of actions above it. */
+export function Menu({
+  label,
+  items,
+}: Readonly<{ label: string; items: readonly (readonly [label: string, act: () => void])[] }>) {
+  const end = ({ currentTarget: menu }: { currentTarget: HTMLDetailsElement }): void => {
+    menu.open = false
+  }
+  return (
+    <details
+      class="menu"
+      onFocusOut={(event) => {
+        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) end(event)
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !event.currentTarget.open) return
+        event.preventDefault()
+        end(event)
+        event.currentTarget.querySelector('summary')?.focus()
+      }}
+    >
+      <summary class="button small">
+        <span aria-live="polite">{label}</span> ▾
+      </summary>
+      <div class="column card">
+        {items.map(([text, act]) => (
+          <Button
+            key={text}
+            label={text}
+            onClick={({ currentTarget }) => {
+              const menu = currentTarget.closest('details')
+              if (menu) menu.open = false
+              menu?.querySelector('summary')?.focus()
+              act()
+            }}
+          />
+        ))}
+      </div>
+    </details>
+  )
+}
+
+/** Opens a menu by its label, with the focus on its first action. */
+export function openMenu(label: string): void {
+  const menu = [...document.querySelectorAll<HTMLDetailsElement>('.menu')].find((each) =>
+    each.innerText.startsWith(label),
+  )
+  if (!menu) return
+  menu.open = true
+  menu.querySelector('button')?.focus()
 }
 
 /** A modal dialog; Escape and a click beside it close it. */

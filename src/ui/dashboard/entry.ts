@@ -7,9 +7,19 @@ export function isAnswered({ kind }: Pick<TimelineEntry, 'kind'>): boolean {
   return kind === 'request' || kind === 'page' || kind === 'third_party' || kind === 'webhook'
 }
 
-export function titleOf(entry: Pick<TimelineEntry, 'kind' | 'tool' | 'operation' | 'method' | 'path'>): string {
+/** What the timeline tells apart by an icon, and filters by. */
+export const KINDS = ['request', 'mcp', 'grpc', 'webhook', 'page', 'control'] as const
+
+export function kindOf({ kind, protocol }: Pick<TimelineEntry, 'kind' | 'protocol'>): (typeof KINDS)[number] {
+  if (kind === 'request') return protocol === 'http' ? kind : protocol === 'mcp' ? protocol : 'grpc'
+  return kind === 'third_party' ? 'page' : kind === 'clock' ? 'control' : kind
+}
+
+type Named = Pick<TimelineEntry, 'kind' | 'tool' | 'operation' | 'method' | 'path'> & { readonly event?: string | null }
+
+export function titleOf(entry: Named): string {
   if (!isAnswered(entry)) return entry.path
-  return entry.tool ?? entry.operation ?? `${entry.method} ${entry.path}`
+  return entry.event ?? entry.tool ?? entry.operation ?? `${entry.method} ${entry.path}`
 }
 
 export function show(entry: TimelineEntry): void {

@@ -1,5 +1,3 @@
-import { type Finding, findingText } from '../../model/domain/finding.ts'
-
 /** Texts for numbers and times. Times are UTC, as the mock sends them. */
 
 const pad = (value: number, digits = 2): string => String(value).padStart(digits, '0')
@@ -59,11 +57,4 @@ export function toneOf(status: number): 'success' | 'info' | 'warning' | 'error'
   if (status === 0 || status >= 500) return 'error'
   if (status >= 400) return 'warning'
   return status >= 300 ? 'info' : 'success'
-}
-
-/** A finding as an opened request shows it. */
-export function findingView(finding: Finding) {
-  const { kind, code, error_code, basis } = finding
-  const tone = kind === 'violation' ? 'error' : 'warning'
-  return { text: `${kind}: ${findingText(finding)}`, tone, code: error_code ?? code, basis }
 }

@@ -12,6 +12,12 @@ const PATHS = {
   info: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 7.4V11M8 5v.1',
   refresh: 'M13 8a5 5 0 1 1-1.5-3.6L13 6M13 2.5V6H9.5',
   move: 'M2.5 8h10M9 4.5 12.5 8 9 11.5',
+  request: 'M2.5 5h9M9 2.5 11.5 5 9 7.5M13.5 11h-9M7 8.5 4.5 11 7 13.5',
+  webhook: 'M8 2.5v11M3 7l5-4.5L13 7',
+  mcp: 'M3 3h4v4H3zM9 9h4v4H9zM7 5h4v4',
+  grpc: 'M5 3 2 8l3 5M11 3l3 5-3 5',
+  page: 'M3.5 2h6L13 5.5V14H3.5zM9 2v4h4',
+  control: 'M2.5 5h11M2.5 11h11M6 3v4M10 9v4',
   unknown: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM6.3 6.3a1.8 1.8 0 1 1 2.5 1.7c-.6.3-.8.7-.8 1.2M8 11.2v.1',
 } as const
 export type IconName = keyof typeof PATHS

@@ -40,6 +40,20 @@ export function startKeyboard(): void {
   })
 }
 
+/** When what has the focus is removed, the focus goes back to where it was before, else to the list or the view. */
+export function startFocusReturn(): void {
+  let focused: HTMLElement[] = []
+  addEventListener('focusin', ({ target }) => {
+    if (target instanceof HTMLElement) focused = [...focused.filter((each) => each !== target), target].slice(-10)
+  })
+  new MutationObserver(() => {
+    if (document.activeElement !== document.body || focused.at(-1)?.isConnected !== false) return
+    focused = focused.filter((each) => each.isConnected)
+    const back = focused.at(-1) ?? document.querySelector<HTMLElement>('.list') ?? document.querySelector('main')
+    back?.focus({ preventScroll: true })
+  }).observe(document.body, { childList: true, subtree: true })
+}
+
 /** `j` and `k` move the focus through a list of links with `data-row`; Escape calls `close`. */
 export function useListNavigation(count: number, close: () => void): void {
   const [at, setAt] = useState(-1)

@@ -8,16 +8,19 @@ import { useAction } from './use-api.ts'
 
 const parts = signal<typeof Parts | undefined>(undefined)
 
-/** Shows a part of the dashboard that few visits need; loads these parts before the first one. */
+/** Loads the parts of the dashboard that few visits need. */
+export async function loadParts(): Promise<typeof Parts> {
+  parts.value ??= await import('./parts-on-demand.ts').catch(() => {
+    throw new ApiError(0, 'The server cannot be reached. Load the page again.')
+  })
+  return parts.value
+}
+
+/** Shows one of these parts. */
 export function OnDemand({ children }: Readonly<{ children: (parts: typeof Parts) => ComponentChildren }>) {
   const { error, run } = useAction()
   useEffect(() => {
-    const load = async (): Promise<void> => {
-      parts.value = await import('./parts-on-demand.ts').catch(() => {
-        throw new ApiError(0, 'The server cannot be reached. Load the page again.')
-      })
-    }
-    if (!parts.value) run(load)
+    if (!parts.value) run(loadParts)
   }, [])
   return <>{parts.value ? children(parts.value) : <Loading error={error} />}</>
 }

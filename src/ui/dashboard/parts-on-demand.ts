@@ -1,3 +1,5 @@
 /** What is loaded when it is first opened. */
 export { Comparison } from './compare.tsx'
 export { Editor } from './editor.tsx'
+export { Edit, sendAgain } from './send-again.tsx'
+export { snippetIn } from './snippets.ts'

@@ -1,21 +1,21 @@
-import type { ComponentChildren } from 'preact'
+import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { wayOf } from '../../model/domain/action.ts'
+import { findingText, isViolation } from '../../model/domain/finding.ts'
 import { plural } from '../../model/domain/text.ts'
-import { call, type Explanation, type Request, saveAs, type Schemas, type TimelineEntry, serverUrl } from './api.ts'
+import { call, type Explanation, type Request, saveAs, type Schemas, type TimelineEntry } from './api.ts'
 import { correctedBy } from './corrected.ts'
 import { close, compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
-import { findingView, momentOf, timeOf, tookOf } from './format.ts'
+import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
 import { Facts, Id, Items, Json, Status, Tag } from './content.tsx'
-import { Button, SmallButton } from './controls.tsx'
+import { Button, copyText, Menu, openMenu, SmallButton } from './controls.tsx'
 import { Detail, Loading, Problem, Section } from './layout.tsx'
 import { inEnvironment, linkTo, route, setParameters } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 import { change, timeline } from './live.ts'
-import { sendAgain, SendAndCopy } from './send-again.tsx'
-import { curlOf } from './snippets.ts'
-import { OnDemand } from './on-demand.tsx'
+import type { Language } from './snippets.ts'
+import { loadParts, OnDemand } from './on-demand.tsx'
 import { pathOf, useAction, useApi } from './use-api.ts'
 
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
@@ -40,6 +40,7 @@ function OneRequest({ id }: Readonly<{ id: string }>) {
         <>
           {request && isAnswered(request) && <Status status={request.status} />}
           <h2>{request ? titleOf(request) : 'Request'}</h2>
+          {request && isAnswered(request) && <small class="summary">{summaryOf(request)}</small>}
         </>
       }
     >
@@ -52,85 +53,78 @@ function OneRequest({ id }: Readonly<{ id: string }>) {
 }
 
 function LoadedRequest({ request, explanation }: Readonly<{ request: Request; explanation: Explanation | undefined }>) {
-  const { account_state: account } = request
-  const tab = isAnswered(request) ? (TABS.find(([name]) => name === route.value.parameters['tab'])?.[0] ?? '') : ''
-  const success = lastSuccess(request)
-  useEffect(() => {
-    const keys = TABS.map(([name], at) => [String(at + 1), () => setParameters({ tab: name })] as const)
-    const copy = (): void => void navigator.clipboard.writeText(curlOf(request, serverUrl()))
-    const failNext = (): void => {
-      setParameters({ tab: '' })
-      setTimeout(() => document.querySelector<HTMLElement>('.fail-next button')?.focus())
-    }
-    return listen({ ...Object.fromEntries(keys), c: copy, f: failNext })
-  }, [request])
+  const isAnswer = isAnswered(request)
+  const tab = isAnswer ? (TABS.find(([name]) => name === route.value.parameters['tab'])?.[0] ?? '') : 'facts'
+  const hasNews = request.status === 0 || request.status >= 400 || request.findings.length > 0
+  useEffect(() => listen(Object.fromEntries(TABS.map(([name], at) => [String(at + 1), () => openTab(name)]))), [])
   return (
     <>
-      {isAnswered(request) && <Tabs tab={tab} />}
-      <div class="detail-body" role={isAnswered(request) ? 'tabpanel' : undefined} aria-labelledby={`tab-${tab}`}>
-        {tab === 'request' ? (
-          <SentRequest request={request} />
-        ) : tab === 'answer' ? (
-          <Message message={request.response} />
-        ) : (
-          <>
-            {explanation && isAnswered(request) && <Why explanation={explanation} request={request} />}
-            <Section title="What happened">
-              {explanation && <Sequence steps={explanation.steps} />}
-              {success && (
-                <div class="buttons">
-                  <SmallButton
-                    label={request.status >= 400 ? 'Compare with the last success' : 'Compare with the one before'}
-                    onClick={() => compare(request, success)}
-                  />
-                </div>
-              )}
-            </Section>
-            <EventsOf id={request.id} />
-            {request.operation !== null && <NextTime request={request} />}
-            {isAnswered(request) && !request.webhook && <SaveAsScenario request={request} />}
-            <Findings title="Findings" items={request.findings.map(findingItem)} />
-            <Section title="Facts">
-              <Facts
-                facts={[
-                  ['Request id', <Id id={request.id} />],
-                  ["Mock's time", <span class="mono">{`${momentOf(request.at)}.${timeOf(request.at).slice(9)}`}</span>],
-                  ['Real time', <span class="mono">{momentOf(request.real_at)}</span>],
-                  ['Took', isAnswered(request) ? tookOf(request.duration_ms) : null],
-                  ['Protocol', request.protocol === 'http' ? null : request.protocol],
-                  ['Client', request.client && <code>{request.client}</code>],
-                  ['MCP client', request.mcp_client],
-                  [
-                    'Account',
-                    account && (
-                      <>
-                        <a href={linkTo('accounts', account.id, inEnvironment())}>{account.identifier}</a> at{' '}
-                        {account.connector}, {account.status}
-                      </>
-                    ),
-                  ],
-                  ['Execution', request.execution && <Id id={request.execution} />],
-                  ['Agent run', request.agent_run_id && <Id id={request.agent_run_id} />],
-                  ['Failure', request.failure],
-                  ['Event', request.webhook && <code>{request.webhook.event}</code>],
-                  ['Webhook', request.webhook?.name],
-                  [
-                    'Caused by',
-                    request.webhook?.cause && (
-                      <a href={linkTo('timeline', request.webhook.cause, { in: request.environment })}>
-                        <code>{request.webhook.cause}</code>
-                      </a>
-                    ),
-                  ],
-                  ['Environment', request.environment],
-                  ['Test', request.test && textOfTest(request.test)],
-                ]}
-              />
-            </Section>
-          </>
+      <div class="detail-body">
+        {explanation && isAnswer && (hasNews || request.refreshes.length > 0 || request.webhook) && (
+          <Cause explanation={explanation} request={request} />
         )}
+        {explanation && <Sequence steps={explanation.steps} />}
+        <EventsOf id={request.id} />
+        {isAnswer && <Tabs tab={tab} />}
+        <div role={isAnswer ? 'tabpanel' : undefined} aria-labelledby={isAnswer ? `tab-${tab}` : undefined}>
+          {tab === '' ? (
+            <SentRequest request={request} />
+          ) : tab === 'answer' ? (
+            <Message message={request.response} />
+          ) : (
+            <RequestFacts request={request} facts={explanation?.facts ?? []} />
+          )}
+        </div>
       </div>
+      {isAnswer && !request.webhook && <ActionBar request={request} />}
     </>
+  )
+}
+
+function openTab(name: string): void {
+  setParameters({ tab: name })
+  document.querySelector('.tabs')?.scrollIntoView({ block: 'start' })
+}
+
+function RequestFacts({ request, facts }: Readonly<{ request: Request; facts: readonly string[] }>) {
+  const { account_state: account, webhook } = request
+  return (
+    <div class="column sent">
+      {facts.length > 0 && <Items items={facts} />}
+      <Facts
+        facts={[
+          ['Request id', <Id id={request.id} />],
+          ["Mock's time", <span class="mono">{`${momentOf(request.at)}.${timeOf(request.at).slice(9)}`}</span>],
+          ['Real time', <span class="mono">{momentOf(request.real_at)}</span>],
+          ['Protocol', request.protocol === 'http' ? null : request.protocol],
+          ['Client', request.client && <code>{request.client}</code>],
+          ['MCP client', request.mcp_client],
+          [
+            'Account',
+            account && (
+              <>
+                <a href={linkTo('accounts', account.id, inEnvironment())}>{account.identifier}</a> at{' '}
+                {account.connector}, {account.status}
+              </>
+            ),
+          ],
+          ['Execution', request.execution && <Id id={request.execution} />],
+          ['Agent run', request.agent_run_id && <Id id={request.agent_run_id} />],
+          ['Failure', request.failure],
+          ['Event', webhook && <code>{webhook.event}</code>],
+          ['Webhook', webhook?.name],
+          [
+            'Caused by',
+            webhook?.cause && (
+              <a href={linkTo('timeline', webhook.cause, { in: request.environment })}>
+                <code>{webhook.cause}</code>
+              </a>
+            ),
+          ],
+          ['Environment', request.environment],
+        ]}
+      />
+    </div>
   )
 }
 
@@ -145,9 +139,9 @@ function lastSuccess({ id, real_at, operation, tool, account }: Request): Timeli
 }
 
 const TABS = [
-  ['', 'Overview'],
-  ['request', 'Request'],
-  ['answer', 'Answer'],
+  ['', 'Request'],
+  ['answer', 'Response'],
+  ['facts', 'Facts'],
 ] as const
 
 function Tabs({ tab }: Readonly<{ tab: string }>) {
@@ -161,12 +155,12 @@ function Tabs({ tab }: Readonly<{ tab: string }>) {
           role="tab"
           aria-selected={name === tab}
           tabIndex={name === tab ? 0 : -1}
-          onClick={() => setParameters({ tab: name })}
+          onClick={() => openTab(name)}
           onKeyDown={({ key, currentTarget }) => {
             const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0
             const next = TABS[(at + step + TABS.length) % TABS.length]
             if (step === 0 || !next) return
-            setParameters({ tab: next[0] })
+            openTab(next[0])
             currentTarget.parentElement?.querySelector<HTMLElement>(`#tab-${next[0]}`)?.focus()
           }}
         />
@@ -184,7 +178,6 @@ function SentRequest({ request }: Readonly<{ request: Request }>) {
   return (
     <>
       <div class="column sent">
-        {canSend(request) && <SendAndCopy request={request} />}
         <p class="mono">
           {request.method} {request.path}
         </p>
@@ -200,8 +193,11 @@ function Message({ message }: Readonly<{ message: Request['request'] }>) {
   return (
     <>
       <Section title="Body">
-        {body === null ? <p class="quiet">no body</p> : <Json value={body} />}
-        {truncated !== undefined && <p class="quiet">{truncated}</p>}
+        {body === null && truncated === undefined ? (
+          <p class="quiet">no body</p>
+        ) : (
+          <Json value={body} cut={truncated} />
+        )}
       </Section>
       {Object.keys(headers).length > 0 && (
         <Section title="Headers" note={plural(Object.keys(headers).length, 'header')}>
@@ -212,32 +208,44 @@ function Message({ message }: Readonly<{ message: Request['request'] }>) {
   )
 }
 
-/** The explanation of the answer. Its facts are collapsed for a success. */
-function Why({ explanation, request }: Readonly<{ explanation: Explanation; request: Request }>) {
-  const { cause, because, facts, actions } = explanation
+/** Why the answer is what it is: one sentence, its findings, and what can be done about it, first by a button. */
+function Cause({ explanation, request }: Readonly<{ explanation: Explanation; request: Request }>) {
+  const { cause, because, findings, actions } = explanation
   const { busy, error, run } = useAction()
+  const tone = findings.some(isViolation) || request.status === 0 ? 'error' : toneOf(request.status)
+  const text = cause
+    .map((part) => part.text)
+    .join('')
+    .toLowerCase()
+  const acts = actions.map((action) => [action, actOf(action, request)] as const)
+  const canEdit = canSend(request) && findings.length > 0 && !acts.some(([, act]) => act)
   return (
-    <Section title="Why">
+    <section class={`column cause ${tone}`} aria-label="Cause">
       <p>{cause.map((part) => (part.ref === undefined ? part.text : <a href={hrefOf(part)}>{part.text}</a>))}</p>
-      {because !== null && <p>{because}</p>}
-      {facts.length > 0 && (
-        <details open={request.status === 0 || request.status >= 400}>
-          <summary class="quiet">{plural(facts.length, 'fact')} behind it</summary>
-          <Items items={facts} />
-        </details>
+      {because !== null && <p class="quiet">{because}</p>}
+      {findings.map((finding, at) => (
+        <p key={at}>
+          <Tag tone={finding.kind === 'violation' ? 'error' : 'warning'}>{finding.kind}</Tag>{' '}
+          {!text.startsWith(findingText(finding).toLowerCase()) && `${findingText(finding)} `}
+          <small class="mono">{finding.basis}</small>
+        </p>
+      ))}
+      {acts.map(([action, act], at) =>
+        act ? (
+          <Button
+            key={at}
+            label={action.text.replace(/\.$/, '')}
+            class={at === 0 ? 'primary' : ''}
+            disabled={busy}
+            onClick={() => run(act)}
+          />
+        ) : (
+          <p key={at}>→ {action.text}</p>
+        ),
       )}
-      {actions.length > 0 && (
-        <Items
-          items={actions.map((action) => {
-            const act = actOf(action, request)
-            return act ? <SmallButton label={action.text} disabled={busy} onClick={() => run(act)} /> : action.text
-          })}
-          tone="info"
-          label="What to do"
-        />
-      )}
+      {canEdit && <Button label="Edit and send" class="primary" onClick={() => (isEditing.value = true)} />}
       <Problem error={error} />
-    </Section>
+    </section>
   )
 }
 
@@ -249,7 +257,7 @@ function hrefOf({ ref, id = '' }: Explanation['cause'][number]): string {
 /** What the button of an action does; undefined for what only the program under test can do. */
 function actOf(action: Explanation['actions'][number], request: Request): (() => Promise<unknown>) | undefined {
   const corrected = canSend(request) ? correctedBy(action, request) : undefined
-  if (corrected) return () => sendAgain(corrected)
+  if (corrected) return () => loadParts().then(({ sendAgain }) => sendAgain(corrected))
   const way = wayOf(action)
   if (!way) return undefined
   const [method, path, body] = way.call
@@ -266,85 +274,124 @@ function EventsOf({ id }: Readonly<{ id: string }>) {
       to {webhook?.name}, attempt {webhook?.attempt}
     </>
   ))
-  return <Findings title="Events sent" items={items} />
+  if (items.length === 0) return null
+  return (
+    <Section title="Events sent">
+      <Items items={items} />
+    </Section>
+  )
 }
 
-function NextTime({ request }: Readonly<{ request: Request }>) {
+/** Whether the dialog that edits the open request is open. */
+const isEditing = signal(false)
+
+/** What can be done with a request, at the bottom of its view. */
+function ActionBar({ request }: Readonly<{ request: Request }>) {
   const { busy, error, run } = useAction()
-  const { value } = useApi<Schemas['Scenarios']>('/scenarios')
+  const [isCopied, setCopied] = useState(false)
+  const [saved, setSaved] = useState<Schemas['Replay'] | undefined>(undefined)
+  const { value } = useApi<Schemas['Scenarios']>(request.operation === null ? null : '/scenarios')
   const failures = failuresOf(request)
   // Another tab may have started it.
   const names = failures.map((failure) => failureScenario(request, failure).name)
   const running = value?.scenarios.find(({ name, running: runs }) => runs && names.includes(name))
-  const start = (failure: Failure): void =>
+  const success = lastSuccess(request)
+  const isSendable = canSend(request)
+  const send = (): void => run(() => loadParts().then(({ sendAgain }) => sendAgain(request)))
+  const copy = (language: Language): void =>
+    run(async () => {
+      const { snippetIn } = await loadParts()
+      copyText(snippetIn(language, request))
+      setCopied(true)
+      setTimeout(() => setCopied(false), 1500)
+    })
+  const fail = (failure: Failure): void =>
     run(async () => {
       const scenario = failureScenario(request, failure)
       const path = `/scenarios/${scenario.name}`
       await call('PUT', path, { body: scenario })
       await change('POST', `${path}/start`)
     })
-  const stop = (name: string): void => run(() => change('POST', pathOf('scenarios', name, 'stop')))
-  return (
-    <Section title="Fail this next time" class="fail-next">
-      {running && !running.spent ? (
-        <p class="notice info" role="status">
-          <span>
-            {running.description} The scenario{' '}
-            <a href={linkTo('scenarios', running.name, inEnvironment())}>{running.name}</a> is running.{' '}
-            <SmallButton label="Stop it" disabled={busy} onClick={() => stop(running.name)} />
-          </span>
-        </p>
-      ) : (
-        <>
-          {running && <p role="status">It failed as asked: {running.description}</p>}
-          <div class="buttons">
-            {failures.map((failure) => (
-              <SmallButton key={failure} label={FAILURES[failure][0]} disabled={busy} onClick={() => start(failure)} />
-            ))}
-          </div>
-        </>
-      )}
-      <Problem error={error} />
-    </Section>
-  )
-}
-
-function SaveAsScenario({ request }: Readonly<{ request: Request }>) {
-  const { busy, error, run } = useAction()
-  const [saved, setSaved] = useState<Schemas['Replay'] | undefined>(undefined)
   const save = (): void =>
     run(async () => {
       const replay = await call<Schemas['Replay']>('POST', pathOf('requests', request.id, 'scenario'))
       await call('PUT', pathOf('scenarios', replay.scenario.name), { body: replay.scenario })
       setSaved(replay)
     })
+  useEffect(() => listen({ f: () => openMenu('Fail next'), ...(isSendable && { r: send, c: () => copy('curl') }) }))
+  useEffect(() => () => void (isEditing.value = false), [])
   return (
-    <Section title="Reproduce in a test">
-      {saved ? (
-        <div role="status">
-          <p>
-            Saved as <a href={linkTo('scenarios', saved.scenario.name, inEnvironment())}>{saved.scenario.name}</a>. It
-            needs its seed, and a clock that starts at <code>{saved.clock}</code>.
-          </p>
-          {saved.notes.length > 0 && <Items items={saved.notes} />}
-          <div class="buttons">
-            <SmallButton
-              label="Download the scenario"
-              onClick={() => saveDocument(saved.scenario, `${saved.scenario.name}.json`)}
-            />
-            <SmallButton
-              label="Download its seed"
-              onClick={() => saveDocument(saved.seed, `${saved.scenario.name}-seed.json`)}
-            />
-          </div>
-        </div>
-      ) : (
-        <div class="buttons">
-          <SmallButton label="Save as scenario" disabled={busy} onClick={save} />
-        </div>
-      )}
+    <footer class="column actions">
       <Problem error={error} />
-    </Section>
+      {running && (
+        <p class="notice info" role="status">
+          {running.spent ? (
+            `It failed as asked: ${running.description}`
+          ) : (
+            <span>
+              {running.description} <a href={linkTo('scenarios', running.name, inEnvironment())}>Its scenario</a> is
+              running.{' '}
+              <SmallButton
+                label="Stop it"
+                disabled={busy}
+                onClick={() => run(() => change('POST', pathOf('scenarios', running.name, 'stop')))}
+              />
+            </span>
+          )}
+        </p>
+      )}
+      {saved && <Saved replay={saved} />}
+      <div class="buttons">
+        {isSendable && (
+          <Menu
+            label="Send again"
+            items={[
+              ['As it was', send],
+              ['Edit and send', () => (isEditing.value = true)],
+            ]}
+          />
+        )}
+        {failures.length > 0 && (
+          <Menu label="Fail next" items={failures.map((failure) => [FAILURES[failure][0], () => fail(failure)])} />
+        )}
+        {success && (
+          <SmallButton
+            label="Compare"
+            title={request.status >= 400 ? 'With the last success' : 'With the one before'}
+            onClick={() => compare(request, success)}
+          />
+        )}
+        {isSendable && (
+          <Menu
+            label={isCopied ? 'Copied' : 'Copy'}
+            items={LANGUAGES.map((language) => [`As ${language}`, () => copy(language)])}
+          />
+        )}
+        <SmallButton label="Save as scenario" disabled={busy} onClick={save} />
+        {request.request.truncated !== undefined && <small>Its body was cut: it cannot be sent or copied.</small>}
+      </div>
+      {isEditing.value && (
+        <OnDemand>{({ Edit }) => <Edit request={request} close={() => (isEditing.value = false)} />}</OnDemand>
+      )}
+    </footer>
+  )
+}
+
+const LANGUAGES: readonly Language[] = ['curl', 'TypeScript', 'Python']
+
+function Saved({ replay: { scenario, seed, clock, notes } }: Readonly<{ replay: Schemas['Replay'] }>) {
+  return (
+    <div role="status">
+      <p>
+        Saved as <a href={linkTo('scenarios', scenario.name, inEnvironment())}>{scenario.name}</a>. It needs its seed,
+        and a clock that starts at <code>{clock}</code>.
+      </p>
+      {notes.length > 0 && <Items items={notes} />}
+      <div class="buttons">
+        <SmallButton label="Download the scenario" onClick={() => saveDocument(scenario, `${scenario.name}.json`)} />
+        <SmallButton label="Download its seed" onClick={() => saveDocument(seed, `${scenario.name}-seed.json`)} />
+      </div>
+    </div>
   )
 }
 
@@ -356,7 +403,7 @@ type Step = Schemas['RequestStep']
 
 const LANES: readonly Schemas['Participant'][] = ['caller', 'service', 'third party']
 
-/** The steps as arrows between three lanes. A screen reader reads them as a list. */
+/** The steps as arrows between three lanes, each with its title above. A screen reader reads them as a list. */
 function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
   return (
     <div class="sequence">
@@ -365,19 +412,21 @@ function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
           <span key={lane}>{lane}</span>
         ))}
       </div>
-      <ol>
+      <ol aria-label="Steps">
         {steps.map((step, index) => {
           const [from, to] = [LANES.indexOf(step.from), LANES.indexOf(step.to)]
           const isWithin = from === to
-          const detail = [step.detail, step.ms !== null && `after ${tookOf(step.ms)}`].filter(Boolean).join(' · ')
+          const detail = [step.detail, step.ms !== null && tookOf(step.ms)].filter(Boolean).join(' · ')
           const column = isWithin ? (from === 2 ? '3 / -1' : '1 / -1') : Math.min(from, to) + 2
           return (
             <li key={index} class={`step ${step.tone}`}>
               <span class="visually-hidden">{isWithin ? `${step.from}: ` : `${step.from} to ${step.to}: `}</span>
-              <div class={isWithin ? 'within' : ''} style={{ gridColumn: column }}>
-                <strong>{step.text}</strong>
-                {!isWithin && <div class={`arrow ${from < to ? '' : 'left'}`} aria-hidden="true" />}
-                {detail !== '' && <small>{detail}</small>}
+              <div
+                class={isWithin ? 'within' : `arrow ${from < to ? '' : 'left'}`}
+                style={{ gridColumn: column }}
+                title={[step.text, detail].filter(Boolean).join(' · ')}
+              >
+                <strong>{step.text}</strong> <small>{detail}</small>
               </div>
             </li>
           )
@@ -387,26 +436,8 @@ function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
   )
 }
 
-/** A part for what was found, if anything was. */
-function Findings({ title, items }: Readonly<{ title: string; items: readonly ComponentChildren[] }>) {
-  if (items.length === 0) return null
-  return (
-    <Section title={title}>
-      <Items items={items} />
-    </Section>
-  )
-}
-
-function findingItem(finding: Request['findings'][number]) {
-  const { text, tone, code, basis } = findingView(finding)
-  return (
-    <>
-      {text} <Tag tone={tone}>{code}</Tag> <small class="mono">{basis}</small>
-    </>
-  )
-}
-
-/** `accounts > lists them test/accounts.test.ts:12` */
-function textOfTest({ name, file, line }: NonNullable<Request['test']>): string {
-  return [name, file && [file, line].join(':')].join(' ')
+/** Who asked, where and how long it took: one line. */
+function summaryOf({ error_code: code, account_state: account, duration_ms: took, test }: Request): string {
+  const testText = test && `test "${test.name}" ${test.file === null ? '' : [test.file, test.line].join(':')}`
+  return [code, account?.identifier, account?.connector, tookOf(took), testText?.trim()].filter(Boolean).join(' · ')
 }

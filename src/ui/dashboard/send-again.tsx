@@ -1,35 +1,13 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { ApiError, call, type Request, type Schemas, serverUrl } from './api.ts'
 import { close } from './entry.ts'
 import { go, route } from './hash-route.ts'
-import { listen } from './keyboard.ts'
-import { CopyButton, Dialog, Field, Form, SmallButton } from './controls.tsx'
+import { Dialog, Field, Form } from './controls.tsx'
 import { Problem } from './layout.tsx'
-import { bodyOf, formOf, headersOf, LANGUAGES, urlOf } from './snippets.ts'
+import { bodyOf, formOf, headersOf, urlOf } from './snippets.ts'
 import { useAction } from './use-api.ts'
 
-/** Sends and copies a request; `r` and `c` are the keys for it. */
-export function SendAndCopy({ request }: Readonly<{ request: Request }>) {
-  const [isEditing, setEditing] = useState(false)
-  const { busy, error, run } = useAction()
-  const send = (): void => run(() => sendAgain(request))
-  useEffect(() => listen({ r: send }))
-  return (
-    <div class="column">
-      <div class="buttons">
-        <SmallButton label="Send again" disabled={busy} onClick={send} />
-        <SmallButton label="Edit and send" disabled={busy} onClick={() => setEditing(true)} />
-        {Object.entries(LANGUAGES).map(([language, textOf]) => (
-          <CopyButton key={language} label={`Copy as ${language}`} text={() => textOf(request, serverUrl())} />
-        ))}
-      </div>
-      <Problem error={error} />
-      {isEditing && <Edit request={request} close={() => setEditing(false)} />}
-    </div>
-  )
-}
-
-function Edit({ request, close: end }: Readonly<{ request: Request; close: () => void }>) {
+export function Edit({ request, close: end }: Readonly<{ request: Request; close: () => void }>) {
   const { busy, error, run } = useAction()
   const { body: sent } = request.request
   const [path, setPath] = useState(urlOf(request, ''))

@@ -1,5 +1,5 @@
 import { shellQuote } from '../../model/domain/text.ts'
-import type { Request } from './api.ts'
+import { type Request, serverUrl } from './api.ts'
 
 /** Headers that clients send by themselves, headers of a connection, and the request id, which the next request gets anew. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
@@ -10,10 +10,11 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 type Sent = Pick<Request, 'method' | 'path' | 'query' | 'request'>
 
 /** The languages in which a request can be copied. `base` is the URL of the server, without a slash at its end. */
-export const LANGUAGES: Readonly<Record<string, (request: Sent, base: string) => string>> = {
-  curl: curlOf,
-  TypeScript: typeScriptOf,
-  Python: pythonOf,
+const LANGUAGES = { curl: curlOf, TypeScript: typeScriptOf, Python: pythonOf }
+export type Language = keyof typeof LANGUAGES
+
+export function snippetIn(language: Language, request: Sent): string {
+  return LANGUAGES[language](request, serverUrl())
 }
 
 /** The headers that are worth sending, without `authorization`: its value is masked. */

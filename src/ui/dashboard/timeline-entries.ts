@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { TimelineEntry } from './api.ts'
-import { isAnswered } from './entry.ts'
+import { isAnswered, kindOf } from './entry.ts'
 
 /** The most entries, which the request journal keeps by default. */
 export const MAX_ENTRIES = 10_000
@@ -15,6 +15,8 @@ export interface TimelineFilter {
   readonly status?: string | undefined
   readonly account?: string | undefined
   readonly mark?: string | undefined
+  /** One kind, or after a minus sign the kind that does not match. */
+  readonly kind?: string | undefined
 }
 
 /** The labels of environments. */
@@ -44,6 +46,8 @@ export type Line =
     }
   /** Between the requests of a server and those of the one before it. */
   | { readonly kind: 'restart'; readonly at: string; readonly key: string }
+  /** After the oldest entry, where there were earlier ones. */
+  | { readonly kind: 'begin'; readonly key: 'begin' }
   | {
       readonly kind: 'group'
       readonly name: string
@@ -75,12 +79,23 @@ export class Timeline {
   readonly paused = signal(false)
   #entries: TimelineEntry[] = []
   #waiting: TimelineEntry[] = []
+  #arrived: ReadonlySet<TimelineEntry> = new Set()
   /** The latest first. */
   #former: readonly FormerEntries[] = []
 
   /** The number of entries, without those that wait for the end of a pause. */
   get size(): number {
     return this.#entries.length
+  }
+
+  /** How many there were in the environment of the newest entry, those that are gone included. */
+  get total(): number {
+    return Math.max(this.size, this.#entries.at(-1)?.sequence ?? 0)
+  }
+
+  /** Whether the entry is one of the latest. */
+  hasArrived(entry: TimelineEntry): boolean {
+    return this.#arrived.has(entry)
   }
 
   get waiting(): number {
@@ -113,6 +128,7 @@ export class Timeline {
   add(entries: readonly TimelineEntry[], skipped: number): void {
     if (this.paused.value) this.#waiting = [...this.#waiting, ...entries].slice(-MAX_ENTRIES)
     else this.#entries = [...this.#entries, ...entries].slice(-MAX_ENTRIES)
+    this.#arrived = new Set(entries)
     this.skipped.value += skipped
     this.version.value++
   }
@@ -174,12 +190,13 @@ function matchesOf(entries: readonly TimelineEntry[], filter: TimelineFilter, se
   return entries.filter((entry) => matches(entry, filter) && (words.length === 0 || isFound(entry))).reverse()
 }
 
-function matches(entry: TimelineEntry, { operation, status, account, mark }: TimelineFilter): boolean {
+function matches(entry: TimelineEntry, { operation, status, account, mark, kind }: TimelineFilter): boolean {
   return (
     (!operation || entry.operation === operation) &&
     (!status || hasStatus(entry.status, status)) &&
     (!account || entry.account === account) &&
-    (!mark || entry.marks.includes(mark as Mark))
+    (!mark || entry.marks.includes(mark as Mark)) &&
+    (!kind || (kind.startsWith('-') ? `-${kindOf(entry)}` !== kind : kindOf(entry) === kind))
   )
 }
 
@@ -190,7 +207,7 @@ function hasStatus(status: number, wanted: string): boolean {
 }
 
 const SEARCHED = [
-  ...(['id', 'operation', 'method', 'path', 'status', 'error_code'] as const),
+  ...(['id', 'event', 'operation', 'method', 'path', 'status', 'error_code'] as const),
   ...(['client', 'account', 'connector', 'identifier', 'tool', 'environment'] as const),
 ]
 

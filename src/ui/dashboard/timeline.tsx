@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { plural } from '../../model/domain/text.ts'
 import { NO_FILTER, timelineKeys } from './actions.ts'
 import { call, type Schemas, type TimelineEntry, serverUrl } from './api.ts'
-import { close, isAnswered, mark, marked, show, titleOf } from './entry.ts'
+import { close, isAnswered, KINDS, kindOf, mark, marked, show, titleOf } from './entry.ts'
 import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
 import { listen } from './keyboard.ts'
 import { environments, timeline } from './live.ts'
@@ -24,6 +24,7 @@ import {
   type Line,
   linesOf,
   type Mark as MarkName,
+  MAX_ENTRIES,
   subjectOf,
 } from './timeline-entries.ts'
 import { useAction, useApi } from './use-api.ts'
@@ -50,8 +51,22 @@ const STATUSES: Options = [
 const MARKS: Options = [['', 'any mark'], ...Object.entries(MARK_TEXTS).map(([name, [text]]) => [name, text] as const)]
 const GROUPS: Options = Object.entries(GROUPINGS).map(([name, [text]]) => [name, text] as const)
 
+const KIND_TEXTS = {
+  request: 'requests',
+  mcp: 'MCP',
+  grpc: 'gRPC',
+  webhook: 'webhooks',
+  page: 'pages',
+  control: 'control',
+}
+const KIND_CHOICES: Options = [
+  ['', 'any kind'],
+  ...KINDS.map((kind) => [kind, KIND_TEXTS[kind]] as const),
+  ...KINDS.map((kind) => [`-${kind}`, `without ${KIND_TEXTS[kind]}`] as const),
+]
+
 /** The parameters of the choices above the list. */
-const CHOICES = ['operation', 'status', 'mark', 'by']
+const CHOICES = ['kind', 'operation', 'status', 'mark', 'by']
 
 /** How the list is shown, by parameters of the route. */
 const grouping = computed((): Grouping => {
@@ -65,8 +80,8 @@ const isReal = computed(() => route.value.parameters['times'] === 'real')
 export function TimelineView() {
   const { id, parameters } = route.value
   const version = timeline.version.value
-  const { q: text = '', operation, status, account, mark } = parameters
-  const filter = { text, operation, status, account, mark }
+  const { q: text = '', operation, status, account, mark, kind } = parameters
+  const filter = { text, operation, status, account, mark, kind }
   const [{ value: by }, { value: sort }] = [grouping, sorting]
   const [collapsed, setCollapsed] = useState<Collapsed>({ of: new Map() })
   const known = environments.value
@@ -78,7 +93,11 @@ export function TimelineView() {
     [version, JSON.stringify(filter), found, labels, sort],
   )
   const lines = useMemo(
-    () => [...linesOf(entries, by, { collapsed, labels }), ...timeline.formerLines(filter, labels)],
+    () => [
+      ...linesOf(entries, by, { collapsed, labels }),
+      ...(timeline.size === MAX_ENTRIES && by === '' ? [{ kind: 'begin', key: 'begin' } as const] : []),
+      ...timeline.formerLines(filter, labels),
+    ],
     [entries, by, collapsed, labels],
   )
   const toggle = (name: string, isCollapsed: boolean): void =>
@@ -153,6 +172,7 @@ function Filters({
         aria-expanded={unfolded}
         onClick={() => setUnfolded(!unfolded)}
       />
+      <Choice name="kind" label="Kind" options={KIND_CHOICES} />
       <Choice name="operation" label="Operation" options={[['', 'any operation'], ...operations]} />
       <Choice name="status" label="Status" options={STATUSES} />
       <Choice name="mark" label="Mark" options={MARKS} />
@@ -166,7 +186,11 @@ function Filters({
       <span class="space" />
       <span class="row">
         <small>
-          {isFiltered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}
+          {isFiltered
+            ? `${count} of ${plural(timeline.size, 'request')}`
+            : timeline.size < MAX_ENTRIES
+              ? plural(timeline.size, 'request')
+              : `newest ${numberText(timeline.size)} of ${numberText(timeline.total)}`}
         </small>
         <SmallButton
           label={paused ? `Resume${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
@@ -253,6 +277,11 @@ function List({
   const focused = lines.findIndex(({ key }) => key === focus)
   const opened = lines.findIndex((each) => each.kind === 'entry' && each.entry.id === open)
   const current = focused >= 0 ? focused : opened
+  // The line of a request that was opened by its address stays the current one.
+  const openedKey = lines[opened]?.key
+  useLayoutEffect(() => {
+    if (openedKey !== undefined) setFocus(openedKey)
+  }, [openedKey])
   // A line that a key or a link has chosen can be outside of the window.
   useLayoutEffect(() => {
     const element = box.current
@@ -267,7 +296,7 @@ function List({
     if (next?.kind === 'entry' && open !== '') show(next.entry)
   }
   const press = (chosen = lines[current]): void => {
-    if (!chosen || chosen.kind === 'restart') return
+    if (!chosen || chosen.kind === 'restart' || chosen.kind === 'begin') return
     setFocus(chosen.key)
     if (chosen.kind === 'entry') show(chosen.entry)
     else toggle(chosen.name, chosen.collapsed)
@@ -326,15 +355,19 @@ function List({
               style={{ top: `${at * line}px`, height: `${line}px` }}
               onClick={() => press(each)}
             >
-              {each.kind === 'restart' ? (
+              {each.kind === 'begin' ? (
+                <span role="gridcell">
+                  This page has the newest {numberText(MAX_ENTRIES)} requests: it begins here.
+                </span>
+              ) : each.kind === 'restart' ? (
                 <span role="gridcell">
                   Server restarted <span class="mono">{timeOf(each.at).slice(0, 8)}</span> real time. It has no request
                   from before.
                 </span>
               ) : each.kind === 'group' ? (
-                <span role="gridcell">
-                  {each.collapsed ? '▸' : '▾'} <strong>{each.name}</strong>{' '}
-                  <span class="quiet">{plural(each.count, 'request')}</span>{' '}
+                <span role="gridcell" class="row">
+                  {each.collapsed ? '▸' : '▾'} <strong title={each.name}>{each.name}</strong>
+                  <span class="quiet">{plural(each.count, 'request')}</span>
                   {each.failed > 0 && <Tag tone="warning">{plural(each.failed, 'error')}</Tag>}
                 </span>
               ) : (
@@ -361,7 +394,8 @@ function setScrollHeight(box: HTMLElement, scrollTop: number): void {
 function classesOf(line: Line, is: { readonly open: boolean; readonly current: boolean }): string {
   const entry = line.kind === 'entry' ? line.entry : undefined
   const isOld = line.kind === 'entry' && line.isOld === true
-  const flags = { ...is, old: isOld, marked: entry !== undefined && marked.value === entry }
+  const hasArrived = entry !== undefined && timeline.hasArrived(entry)
+  const flags = { ...is, old: isOld, arrived: hasArrived, marked: entry !== undefined && marked.value === entry }
   const names = Object.entries(flags).flatMap(([name, isSet]) => (isSet ? [name] : []))
   return ['line', line.kind, entry ? failedTone(entry) : '', ...names].join(' ')
 }
@@ -382,13 +416,37 @@ const REAL_TIME = 'Real time'
 const CELLS: readonly Cell[] = [
   { name: 'time', title: MOCK_TIME, class: 'mono quiet', shown: Times, value: ({ at }) => at },
   {
+    name: 'kind',
+    title: 'Kind',
+    class: 'quiet',
+    shown: (entry) => (
+      <span title={KIND_TEXTS[kindOf(entry)]}>
+        <Icon name={kindOf(entry)} />
+        <span class="visually-hidden">{KIND_TEXTS[kindOf(entry)]}</span>
+      </span>
+    ),
+    value: kindOf,
+  },
+  {
     name: 'cell-status',
     title: 'Status',
-    shown: (entry) => (isAnswered(entry) ? <Status status={entry.status} /> : <small class="mono">{entry.kind}</small>),
+    shown: (entry) => isAnswered(entry) && <Status status={entry.status} tone={toneOfEntry(entry)} />,
     value: (entry) => (isAnswered(entry) ? entry.status : -1),
   },
-  { name: 'what', title: 'Request', shown: titleOf, value: titleOf },
-  { name: 'about', title: 'About', class: 'quiet', shown: aboutOf, value: aboutOf },
+  {
+    name: 'what',
+    title: 'Request',
+    shown: (entry) => (
+      <>
+        {titleOf(entry)}
+        {entry.error_code !== null && (
+          <span class={`code-of-error mono ${toneOfEntry(entry)}`}>{entry.error_code}</span>
+        )}
+      </>
+    ),
+    value: titleOf,
+  },
+  { name: 'about', title: 'Account', class: 'quiet', shown: aboutOf, value: aboutOf },
   { name: 'marks', title: 'Marks', class: 'row', shown: Marks, value: ({ marks }) => marks.length },
   {
     name: 'waterfall',
@@ -464,12 +522,11 @@ function Times({ at, real_at }: TimelineEntry) {
   return <span title={title}>{timeOf(isReal.value ? real_at : at)}</span>
 }
 
-function Marks({ error_code, marks }: TimelineEntry) {
+function Marks({ marks }: TimelineEntry) {
   // A rule causes every injected answer, so the mark `injected` makes the mark `rule` redundant.
   const shown = marks.filter((mark) => mark !== 'rule' || !marks.includes('injected'))
   return (
     <>
-      {error_code !== null && <span class="quiet mono">{error_code}</span>}
       {shown.map((mark) => {
         const [text, tone, icon] = MARK_TEXTS[mark]
         return (
@@ -490,10 +547,20 @@ function aboutOf(entry: TimelineEntry): string {
   return environment.value === ALL ? [name, who].filter(Boolean).join(' · ') : who
 }
 
+/** An error of the user's own receiver is none of the service. */
+function toneOfEntry({ kind, status }: TimelineEntry): string {
+  const tone = toneOf(status)
+  return kind === 'webhook' && tone === 'error' ? 'warning' : tone
+}
+
 /** The classes of the line of a failed request. */
 function failedTone(entry: TimelineEntry): string {
   if (!isAnswered(entry)) return ''
   if (entry.marks.includes('violation') || entry.marks.includes('defect')) return 'failed error'
-  const tone = toneOf(entry.status)
+  const tone = toneOfEntry(entry)
   return tone === 'error' || tone === 'warning' ? `failed ${tone}` : ''
+}
+
+function numberText(count: number): string {
+  return count.toLocaleString('en')
 }

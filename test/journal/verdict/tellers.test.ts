@@ -10,7 +10,6 @@ import type { EntryDocument } from '../../../src/journal/request-journal/entry.t
 import { explain } from '../../../src/journal/request-journal/explain.ts'
 import { timelineEntry, entryView } from '../../../src/journal/request-journal/view.ts'
 import { TestRun } from '../../../src/app/runners/test-runs.ts'
-import { findingView } from '../../../src/ui/dashboard/format.ts'
 import { verdictOf } from '../../../src/journal/verdict/verdict.ts'
 import { ConnectedAccounts } from '../../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
 import { type McpMock, withMcp } from '../../servers/mcp/fixture.ts'
@@ -277,7 +276,7 @@ async function expectOneStory(app: App, run: TestRun, expected: readonly string[
   expect(block.includes(explanation.text)).toBe(findings.length > 0 || entry.status >= 400)
 
   const { body } = (await control({ app }, 'get', `/requests/${entry.id}`)) as { body: { request: EntryDocument } }
-  expect(body.request.findings.map((finding) => findingView(finding).text)).toEqual(words)
+  expect(body.request.findings.map((finding) => `${finding.kind}: ${findingText(finding)}`)).toEqual(words)
 
   const [contract, coverage] = [await contractOf({ app }), await coverageOf({ app })]
   expect(contract.total.findings.map(({ request, ...finding }) => [request, findingText(finding)])).toEqual(

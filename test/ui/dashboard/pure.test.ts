@@ -178,6 +178,8 @@ describe('the timeline', () => {
     sequence,
     id: `req_${sequence}`,
     kind: 'request',
+    protocol: 'http',
+    event: null,
     at: AT,
     real_at: AT,
     duration_ms: 1,
@@ -210,6 +212,11 @@ describe('the timeline', () => {
     expect([all[0]?.sequence, all.at(-1)?.sequence]).toEqual([10_001, 2])
   })
 
+  const ofOtherKinds = [
+    entry(5, { kind: 'webhook', event: 'connected_account.expired' }),
+    entry(6, { protocol: 'grpc-web' }),
+    entry(7, { kind: 'clock' }),
+  ]
   it.each([
     [{ text: 'ADA mail_send' }, [2]],
     [{ text: 'ada nobody' }, []],
@@ -220,6 +227,12 @@ describe('the timeline', () => {
     [{ mark: 'violation' }, [3]],
     [{ operation: 'execute_tool' }, [2]],
     [{ account: 'ca_1' }, [2]],
+    [{ kind: 'request' }, [4, 3, 2, 1]],
+    [{ kind: 'grpc' }, [6]],
+    [{ kind: 'webhook' }, [5]],
+    [{ kind: '-webhook' }, [7, 6, 4, 3, 2, 1]],
+    [{ kind: 'control' }, [7]],
+    [{ text: 'expired' }, [5]],
   ])('filters by %j', (filter, found) => {
     const timeline = timelineOf([
       entry(1),
@@ -232,6 +245,7 @@ describe('the timeline', () => {
       }),
       entry(3, { status: 502, marks: ['violation'] }),
       entry(4, { status: 0 }),
+      ...(Object.keys(filter).some((name) => ['kind', 'text'].includes(name)) ? ofOtherKinds : []),
     ])
     expect(ids(timeline.matching({ ...NOTHING, ...filter }))).toEqual(found)
   })
