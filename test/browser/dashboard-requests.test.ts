@@ -53,7 +53,7 @@ describeInBrowser('the requests of the dashboard', (open) => {
     expect(await page.locator('.menu', { hasText: 'Send again' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Compare' }).click()
     await detail(page).getByText('Its body was cut').waitFor()
-    await detail(page).getByRole('heading', { name: 'Request' }).waitFor()
+    await detail(page).getByRole('heading', { name: 'Request', exact: true }).waitFor()
     expect(await page.getByRole('rowheader', { name: 'body.' }).count()).toBe(0)
   })
 
