@@ -197,10 +197,7 @@ export class EnvironmentRegistry {
     await this.#disk?.leave()
   }
 
-  /**
-   * Ids that belong to no environment, such as those of requests. Seeded they repeat between runs, each use in a sequence of
-   * its own, so that the one does not change with the number of the others. The name of an environment has no space.
-   */
+  /** Of no environment, whose names have no space. Seeded, each use has a sequence that others do not change. */
   requestIds(use: string, seed: number | undefined): Ids {
     if (seed === undefined) return new RandomIds()
     const position = this.#requestIds[use] ?? 0

@@ -171,11 +171,6 @@ export class Environment {
     this.#events?.committed(this)
   }
 
-  /** How many seeded ids were given out; undefined when they are random. */
-  get idsPosition(): number | undefined {
-    return this.ids instanceof SeededIds ? this.ids.state.position : undefined
-  }
-
   get record(): EnvironmentBasics {
     const ids = this.ids instanceof SeededIds ? this.ids.reservedState : null
     return { settings: this.#settings, clock: this.clock.state, ids }

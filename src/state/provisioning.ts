@@ -96,10 +96,7 @@ export class EnvironmentProvisioner {
     return (await this.#make({ name, seed, test }, seed, source)) ?? this.createDefault(name, test)
   }
 
-  /**
-   * @param source where the server's seed came from, when that is the seed
-   * @returns undefined when the server has got another seed meanwhile
-   */
+  /** @param source where the server's seed came from. @returns undefined when the server has got another one meanwhile */
   async #make(
     request: EnvironmentRequest,
     seed: SeedBundle,
@@ -149,8 +146,7 @@ export class EnvironmentProvisioner {
   }
 
   /**
-   * The environment of a client id that is unknown, but fits a client id pattern of a seed with this secret: made now,
-   * once. Undefined when no seed that can be read has such a pattern.
+   * Made once, for an unknown client id that fits a pattern of a seed with this secret; undefined when no seed has one.
    * @throws StorageError when there is one, and the server's seed cannot be read
    */
   async createForClient(clientId: string, secret: string): Promise<CreatedEnvironment | undefined> {

@@ -23,7 +23,10 @@ describe('a bundled application', () => {
     run = async (name, input) => {
       const connector = bundle.connectors.find(({ tools }) => tools.some((tool) => tool.name === name))!
       const tool = connector.tools.find((each) => each.name === name)!
-      const [account] = environment.model.accountIndex.named(connector.connector, 'ada@example.com')
+      const [account] = environment.model.accountIndex.where({
+        connector: connector.connector,
+        identifier: 'ada@example.com',
+      })
       const answer = await thirdParty.call(connector, tool, account!, input)
       return answer.kind === 'result' ? answer.data : answer.kind === 'failed' ? answer.status : answer.kind
     }

@@ -50,7 +50,10 @@ describe('a bundled tool, called at its third party over HTTP with the account o
   )
 
   async function call(connector: Connector, tool: Tool, input: JsonObject): Promise<ToolResponse> {
-    const [account] = environment.model.accountIndex.named(connector.connector, 'ada@example.com')
+    const [account] = environment.model.accountIndex.where({
+      connector: connector.connector,
+      identifier: 'ada@example.com',
+    })
     return thirdParty.call(connector, tool, await withToken(connector, account!), input)
   }
 

@@ -41,7 +41,10 @@ async function withCalls(connector: Connector, work: (call: Call) => Promise<voi
     const thirdParty: ThirdParty = parties.client(environment)
     const account = seedAccount(connector.connector)
     await applySeed(environment, thirdParty, { ...emptyBundle(), connectors: [connector], accounts: [account] })
-    const [row] = environment.model.accountIndex.named(connector.connector, 'ada@example.com')
+    const [row] = environment.model.accountIndex.where({
+      connector: connector.connector,
+      identifier: 'ada@example.com',
+    })
     await work((name, input) => {
       const tool = connector.tools.find((each) => each.name === name)
       if (!tool) throw new Error(`no tool ${name} in ${connector.tools.map((each) => each.name).join(', ')}`)

@@ -73,7 +73,7 @@ class NaiveAccounts {
 /** Asserts that the index finds the same accounts by name, and in every scope. */
 function expectFound(index: AccountIndex, naive: NaiveAccounts, [connector, id]: [string, string]): void {
   const named = naive.named(connector, id)
-  expect(index.named(connector, id)).toEqual(named)
+  expect(index.where({ connector, identifier: id })).toEqual(named)
   for (const organization_id of SCOPES)
     for (const user_id of SCOPES) {
       const inScope = named.find((each) => each.organization_id === organization_id && each.user_id === user_id)

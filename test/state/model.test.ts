@@ -35,7 +35,7 @@ describe('Model', () => {
     expect(rows(model)).toEqual(before)
     expect(model.tables.counters.size).toBe(0)
     expect(model.accountIndex.where({})).toEqual(before)
-    expect(model.accountIndex.named('mail', 'again')).toEqual([])
+    expect(model.accountIndex.withinScope('mail', 'again', { organization_id: '', user_id: '' })).toEqual([])
     expect(committed).toHaveLength(1)
   })
 

@@ -266,7 +266,9 @@ describe('a reset to a large seed', () => {
       expect(ids()).toEqual(before.slice(1))
       disk.fails = () => undefined
       environment.model.transact(() => environment.model.tables.accounts.put(account(1)))
-      expect(environment.model.accountIndex.named('mail', 'user1@example.com')).toHaveLength(1)
+      expect(environment.model.accountIndex.where({ connector: 'mail', identifier: 'user1@example.com' })).toHaveLength(
+        1,
+      )
     }))
 })
 

@@ -50,10 +50,6 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     return this.#accountsNamed(identifier, { connector, ...scope })
   }
 
-  named(connector: string, identifier: string): readonly Account[] {
-    return this.#accountsNamed(identifier, { connector })
-  }
-
   /** The accounts that meet a filter, in creation order. */
   where(filter: AccountFilter): readonly Account[] {
     const { query, ...exact } = filter

@@ -121,10 +121,7 @@ export class Model {
     this.tables = Object.fromEntries(tables.map((table) => [table.name, table])) as unknown as Model['tables']
   }
 
-  /**
-   * Runs `work`; when it throws, all its changes are rolled back. A transaction inside another is part of it.
-   * @param trace of the request that causes the changes; without one, as for seeds, they cause no events
-   */
+  /** A transaction inside another is part of it. @param trace without one, as for seeds, changes cause no events */
   transact<R>(work: () => R, trace?: RequestTrace): R {
     if (trace) this.#cause ??= { trace, transitions: trace.transitions.length, changes: trace.changes.length }
     if (this.#open) return work()

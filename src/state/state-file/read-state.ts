@@ -45,7 +45,10 @@ async function readDocument(bytes: Buffer, path: string): Promise<JsonObject> {
 
 async function parseBytes(bytes: Buffer, path: string): Promise<unknown> {
   if (bytes.length === 0) throw stateError(path, 'it is empty')
-  if (!isUtf8(bytes)) throw stateError(`${path}:${lineOfOtherText(bytes)}`, 'it is not a text in UTF-8')
+  if (!isUtf8(bytes)) {
+    const [before = ''] = bytes.toString('utf8').split('\ufffd', 1)
+    throw stateError(`${path}:${before.split('\n').length}`, 'it is not a text in UTF-8')
+  }
   const text = decode(bytes)
   try {
     return parseJson(text)
@@ -55,11 +58,6 @@ async function parseBytes(bytes: Buffer, path: string): Promise<unknown> {
     if (!problem) throw stateError(path, 'it is not JSON')
     throw stateError(`${path}:${problem.line}:${problem.column}`, `it is not JSON: unexpected ${problem.found}`)
   }
-}
-
-function lineOfOtherText(bytes: Buffer): number {
-  const [before = ''] = bytes.toString('utf8').split('\ufffd', 1)
-  return before.split('\n').length
 }
 
 function stateError(path: string, what: string): StateError {

@@ -45,7 +45,8 @@ export const nodeFileSystem: FileSystem = {
     try {
       // Opening a pipe would wait for a writer.
       const stats = await stat(path)
-      if (!stats.isFile()) throw notAFile(path, stats.isDirectory() ? 'a folder' : 'a device, pipe or socket')
+      const kind = stats.isDirectory() ? 'a folder' : 'a device, pipe or socket'
+      if (!stats.isFile()) throw Object.assign(new Error(`${path} is ${kind}, not a file`), { code: 'EISDIR' })
       return await readFile(path)
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined
@@ -78,10 +79,6 @@ export const nodeFileSystem: FileSystem = {
       await directory.close()
     }
   },
-}
-
-function notAFile(path: string, what: string): Error {
-  return Object.assign(new Error(`${path} is ${what}, not a file`), { code: 'EISDIR' })
 }
 
 export async function writeFully(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {

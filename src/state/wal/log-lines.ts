@@ -44,16 +44,14 @@ export type LoggedCommit =
   | RequestIdsChange
 
 export function headerLine(header: LogHeader): string {
-  const json = jsonText(header)
-  return `${frame(crc32(json))}${json}}\n`
+  return framedLine(jsonText(header))
 }
 
 export function batchLine(entries: readonly CommitEntry[]): string {
   const logged = entries.map((entry) =>
     'changes' in entry ? { ...entry, changes: entry.changes.map(walChange) } : entry,
   )
-  const json = jsonText(logged)
-  return `${frame(crc32(json))}${json}}\n`
+  return framedLine(jsonText(logged))
 }
 
 function walChange({ table, id, after }: Change): WalChange {
@@ -69,11 +67,11 @@ const FRAME = /^\{"crc":"(?<crc>[0-9a-f]{8})","line":$/
 const FRAME_START = '{"crc":"'
 
 /** A line of JSON has its checksum in front: `{"crc":"…","line":…}`. */
-function frame(crc: number): string {
-  return `${FRAME_START}${hex(crc)}","line":`
+function framedLine(json: string): string {
+  return `${FRAME_START}${hex(crc32(json))}","line":${json}}\n`
 }
 
-const FRAME_LENGTH = frame(0).length
+const FRAME_LENGTH = framedLine('').length - 2
 
 /** What a line without its line break says; undefined when it is not what was written. */
 export function decodeLine(bytes: Buffer): JsonValue | undefined {

@@ -27,7 +27,7 @@ export const ACCOUNT_MUTANTS: MutantTable = {
   'create/other-organization: a 409 across scopes': ({ around }) =>
     around(CREATE, (call, handler) => {
       const { connector, identifier } = call.body
-      if (call.environment.model.accountIndex.named(connector, identifier).length > 0)
+      if (call.environment.model.accountIndex.where({ connector, identifier }).length > 0)
         throw new ServiceError('ACCOUNT_ALREADY_EXISTS', 'exists somewhere')
       return handler(call)
     }),
@@ -253,7 +253,10 @@ export const ACCOUNT_MUTANTS: MutantTable = {
       const reply = await handler(call)
       if (account)
         model.transact(() => {
-          for (const { id } of model.accountIndex.named(account.connector, account.identifier))
+          for (const { id } of model.accountIndex.where({
+            connector: account.connector,
+            identifier: account.identifier,
+          }))
             model.tables.accounts.remove(id)
         })
       return reply

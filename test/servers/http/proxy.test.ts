@@ -492,7 +492,7 @@ describe('the proxy in the journal and in scenarios', () => {
     withProxy(SEED, async ({ app, http, proxy, environment }) => {
       const answer = await proxy('post', '/do?a=b').send({ x: 1 })
       const { body } = await http('get', '/_mock/requests?operation=proxy_request')
-      const [account] = environment.model.accountIndex.named('app', 'ada')
+      const [account] = environment.model.accountIndex.where({ connector: 'app', identifier: 'ada' })
 
       expect((body as { requests: object[] }).requests).toMatchObject([
         {

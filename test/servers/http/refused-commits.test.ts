@@ -118,9 +118,9 @@ describe('an answer that depends on a commit that the disk refuses', () => {
       withDisk(appSeed([{ name: 'do' }], { base_url: origin }, LIVE), async (mock, disk) => {
         const end = paused(disk)
         const creating = mock.api.post('/connected_accounts', { ...created, connected_account: LIVE })
-        const running = until(() => mock.environment.model.accountIndex.named('app', 'grace').length === 1).then(() =>
-          mock.api.post('/execute_tool', { ...created, tool_name: 'do' }),
-        )
+        const running = until(
+          () => mock.environment.model.accountIndex.where({ connector: 'app', identifier: 'grace' }).length === 1,
+        ).then(() => mock.api.post('/execute_tool', { ...created, tool_name: 'do' }))
         const response = await asked()
         end('refused')
         expect(await creating).toMatchObject(REFUSED)
@@ -137,7 +137,9 @@ describe('an answer that depends on a commit that the disk refuses', () => {
       const first = mock.api.post('/connected_accounts', created)
       const second = mock.api.post('/connected_accounts', created)
       const answers = Promise.all([first, second])
-      await until(() => mock.environment.model.accountIndex.named('app', 'grace').length === 1)
+      await until(
+        () => mock.environment.model.accountIndex.where({ connector: 'app', identifier: 'grace' }).length === 1,
+      )
       end('refused')
       for (const answer of await answers) expect(answer).toMatchObject(REFUSED)
       refusing(disk, false)
@@ -282,7 +284,8 @@ describe('an answer that depends on a commit that the disk refuses', () => {
     withDisk(appSeed([]), async (mock, disk) => {
       await mock.http('get', '/before')
       expect((await mock.api.post('/connected_accounts', created)).status).toBe(201)
-      const isReset = () => mock.environment.model.accountIndex.named('app', 'grace').length === 0
+      const isReset = () =>
+        mock.environment.model.accountIndex.where({ connector: 'app', identifier: 'grace' }).length === 0
       const end = paused(disk)
       const resetting = mock.http('post', '/_mock/reset').then((answer) => answer.status)
       await until(isReset)

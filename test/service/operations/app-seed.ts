@@ -51,7 +51,7 @@ export async function ada({ api }: TestToolmock): Promise<Record<string, unknown
 
 /** The credentials that are stored for Ada, which no answer shows in full. */
 export function credentialsOf({ environment }: TestToolmock): Credentials {
-  const account = environment.model.accountIndex.named('app', 'ada')[0]
+  const account = environment.model.accountIndex.where({ connector: 'app', identifier: 'ada' })[0]
   if (!account) throw new Error('Ada has no account')
   return account.credentials
 }

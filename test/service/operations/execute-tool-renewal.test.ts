@@ -52,7 +52,7 @@ describe('an access token that has expired (G46)', () => {
       await http('put', '/_mock/scenarios/late').send({ name: 'late', rules: [hold] })
       await http('post', '/_mock/scenarios/late/start')
       mock.time.advance('61m')
-      const { id } = environment.model.accountIndex.named('app', 'ada')[0]!
+      const { id } = environment.model.accountIndex.where({ connector: 'app', identifier: 'ada' })[0]!
       const requests = [run(mock, 'do'), api.get('/connected_accounts/auth', { id })].map((each) =>
         Promise.resolve(each),
       )

@@ -34,7 +34,7 @@ describe('POST /execute_tool', () => {
 
   it('finds the account by id, and by connector and identifier with organization and user', () =>
     withToolmock({ seed: appSeed([ECHO], {}, { organization_id: 'org', user_id: 'u' }) }, async (mock) => {
-      const { id } = mock.environment.model.accountIndex.named('app', 'ada')[0]!
+      const { id } = mock.environment.model.accountIndex.where({ connector: 'app', identifier: 'ada' })[0]!
       const scope = { organization_id: 'org', user_id: 'u', connector: 'app', identifier: 'ada' }
       for (const locator of [{ connected_account_id: id }, scope, { connected_account_id: id, ...scope }]) {
         expect((await mock.api.post('/execute_tool', { ...locator, tool_name: 'echo' })).status).toBe(200)
@@ -55,7 +55,7 @@ describe('POST /execute_tool', () => {
       })
       const running = Promise.resolve(run(mock, 'echo', { n: 1 }))
       await expect.poll(() => spy.mock.calls.length).toBe(1)
-      const { id } = mock.environment.model.accountIndex.named('app', 'ada')[0]!
+      const { id } = mock.environment.model.accountIndex.where({ connector: 'app', identifier: 'ada' })[0]!
       if (change === 'expires') await mock.http('post', `/_mock/accounts/${id}/expire`)
       else await mock.api.post('/connected_accounts:delete', { id })
       compiled()
@@ -102,7 +102,7 @@ describe('POST /execute_tool', () => {
 
   it('accepts agent_run_id (G12)', () =>
     withToolmock({ ...SEED, strict: true }, async ({ api, environment }) => {
-      const { id } = environment.model.accountIndex.named('app', 'ada')[0]!
+      const { id } = environment.model.accountIndex.where({ connector: 'app', identifier: 'ada' })[0]!
       const body = { connected_account_id: id, tool_name: 'echo', agent_run_id: 'run_42' }
       expect((await api.post('/execute_tool', body)).status).toBe(200)
     }))

@@ -74,7 +74,7 @@ describe('a crash while a refresh token is replaced', () => {
     const outcomes = new Set<string>()
     for (const point of cuts(files)) {
       await withToolmock({ seed, state: STATE, fileSystem: new MemoryDisk(point), now: CREATED }, async (mock) => {
-        const [account] = mock.environment.model.accountIndex.named('app', identifier)
+        const [account] = mock.environment.model.accountIndex.where({ connector: 'app', identifier })
         if (!account) return
         outcomes.add(account.status)
         if (account.status === 'PENDING_AUTH') await decide(mock, link)
@@ -114,7 +114,8 @@ describe('a tool call with a refresh', () => {
       disk.gate = new Promise((resolve) => (release = resolve))
       let isAnswered = false
       const answer = run(mock, 'do').finally(() => (isAnswered = true))
-      const usedAt = () => mock.environment.model.accountIndex.named('app', 'ada')[0]?.last_used_at
+      const usedAt = () =>
+        mock.environment.model.accountIndex.where({ connector: 'app', identifier: 'ada' })[0]?.last_used_at
       await expect.poll(usedAt).toBe(EXPIRED)
       expect(isAnswered).toBe(false)
 
