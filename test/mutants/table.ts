@@ -2,6 +2,7 @@ import type { Mutant, MutantTable } from './mutant.ts'
 import { ACCOUNT_MUTANTS } from './table/accounts.ts'
 import { LINK_MUTANTS } from './table/links.ts'
 import { LISTING_MUTANTS } from './table/listing.ts'
+import { MCP_INSTANCE_MUTANTS } from './table/mcp-instances.ts'
 import { MCP_MUTANTS } from './table/mcp.ts'
 import { PROVIDER_AND_TOOL_MUTANTS } from './table/providers-and-tools.ts'
 import { PROXY_MUTANTS } from './table/proxy.ts'
@@ -15,6 +16,7 @@ const TABLE: MutantTable = {
   ...LINK_MUTANTS,
   ...PROVIDER_AND_TOOL_MUTANTS,
   ...MCP_MUTANTS,
+  ...MCP_INSTANCE_MUTANTS,
   ...PROXY_MUTANTS,
   ...SHAPE_MUTANTS,
 }

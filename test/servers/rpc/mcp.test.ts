@@ -112,3 +112,53 @@ describe('the calls of MCP over gRPC', () => {
     })
   })
 })
+
+describe('the calls of MCP instances over gRPC', () => {
+  it('lead from an instance to its auth state and a call of its URL', async () => {
+    await withRpc({ mcp: true }, async (mock) => {
+      const options = { headers: mock.headers }
+      const client = clientOf(Mcp, mock)
+      await connectMail(mock)
+      const connectionToolMappings = [{ connectionName: 'mail' }, { connectionName: 'weather' }]
+      await client.createConfig({ config: { name: 'agent', connectionToolMappings } }, options)
+      const user = { configName: 'agent', userIdentifier: ADA.identifier }
+      const { instance } = await client.ensureInstance(user, options)
+      const instanceId = instance?.id ?? ''
+      expect(instance).toMatchObject({ name: 'agent', userIdentifier: ADA.identifier, config: { name: 'agent' } })
+      expect(instance?.config?.connectionToolMappings.map((each) => each.connectedAccountStatus)).toEqual([
+        'ACTIVE',
+        '',
+      ])
+      expect(instance?.lastUsedAt && timestampMs(instance.lastUsedAt)).toBe(Date.parse('0001-01-01T00:00:00Z'))
+      expect((await client.ensureInstance(user, options)).instance).toEqual(instance)
+      const renamed = await client.updateInstance({ instanceId, name: 'Mine' }, options)
+      expect(renamed.instance).toMatchObject({ name: 'Mine', url: instance?.url })
+      const listed = await client.listInstances(
+        { filter: { configName: 'agent' }, search: 'mine', pageSize: 1 },
+        options,
+      )
+      expect(listed).toMatchObject({ instances: [{ id: instanceId }], totalSize: 1n })
+
+      const states = await client.getInstanceAuthState({ instanceId }, options)
+      expect(states.connections.map((each) => each.authenticationLink)).toEqual(['', ''])
+      const links = await client.getInstanceAuthState({ instanceId, includeAuthLinks: true }, options)
+      expect(links.connections.map((each) => each.connectedAccountStatus)).toEqual(['ACTIVE', 'PENDING_AUTH'])
+      expect(links.connections[1]?.authenticationLink).toContain('/magic/')
+
+      const agent = new Client({ name: 'agent', version: '1' })
+      await agent.connect(new StreamableHTTPClientTransport(new URL(instance?.url ?? '')))
+      const message = { to: 'bob@example.com', subject: 'Hello' }
+      const result = await agent.callTool({ name: 'mail_send_message', arguments: message })
+      expect(result.structuredContent).toHaveProperty('message_id')
+      await agent.close()
+      const used = (await client.getInstance({ instanceId }, options)).instance?.lastUsedAt
+      expect(used && timestampMs(used)).toBeGreaterThan(Date.now() - 60_000)
+
+      await client.deleteInstance({ instanceId }, options)
+      expect(await refusal(client.getInstance({ instanceId }, options))).toEqual([
+        Code.NotFound,
+        'MCP_INSTANCE_NOT_FOUND',
+      ])
+    })
+  })
+})

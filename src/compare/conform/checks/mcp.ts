@@ -166,7 +166,7 @@ export const MCP_CHECKS: readonly Check[] = [
 ]
 
 /** A config of the main connector, unless the body names other fields. @throws Skipped */
-async function createConfig(context: CheckContext, body: JsonObject = {}) {
+export async function createConfig(context: CheckContext, body: JsonObject = {}) {
   const { resources, catalog, api } = context
   const label = resources.name('config').toLowerCase()
   const name = label.replaceAll(/[^a-z\d_-]/g, '-')
@@ -191,7 +191,7 @@ async function connectionToken(
 }
 
 /** The identifier alone finds its account. */
-function activeWithoutScope(context: CheckContext) {
+export function activeWithoutScope(context: CheckContext) {
   return context.shared('account without a scope', (fresh) => fresh.active({ organization_id: '' }))
 }
 

@@ -9,6 +9,7 @@ import { EXECUTE_CHECKS } from './execute.ts'
 import { LIST_CHECKS } from './list.ts'
 import { CONSENT_CHECKS, LINK_CHECKS } from './magic-link.ts'
 import { MCP_CHECKS } from './mcp.ts'
+import { MCP_INSTANCE_CHECKS } from './mcp-instances.ts'
 import { PROVIDER_CHECKS } from './providers.ts'
 import { PROXY_CHECKS } from './proxy.ts'
 import { READ_CHECKS } from './read.ts'
@@ -38,6 +39,7 @@ export const CHECKS: readonly Check[] = [
   ...EXECUTE_CHECKS,
   ...DISCOVERY_CHECKS,
   ...MCP_CHECKS,
+  ...MCP_INSTANCE_CHECKS,
   ...PROXY_CHECKS,
   ...TIME_CHECKS,
   ...SHAPE_CHECKS,

@@ -1,0 +1,147 @@
+import { type JsonObject, ownMember } from '../../../model/domain/json.ts'
+import { type Check, checksOf } from '../check.ts'
+import type { CheckContext } from '../context.ts'
+import { must, same, type ServiceResponse } from '../service-response.ts'
+import { eachOnce } from './discovery.ts'
+import { activeWithoutScope, createConfig } from './mcp.ts'
+
+const INSTANCES = '/mcp/instances'
+
+/** Instances of MCP configs. A target that does not serve them is not judged by them. */
+export const MCP_INSTANCE_CHECKS: readonly Check[] = [
+  ...checksOf('mcp', 'list_mcp_instances', {
+    'instance-pages (convention:G67): page tokens lead through every instance once': async (context) => {
+      const { body } = await ensureInstance(context)
+      for (const name of ['second', 'third']) await ensureInstance(context, { ...body, name })
+      await eachOnce(context, INSTANCES, 'instances', { page_size: 2 }, 'id')
+    },
+    'instance-filters (convention:G67): instances are listed by id, name, config and user': async (context) => {
+      const { id, body } = await ensureInstance(context, { name: context.resources.name('instance') })
+      const { name, config_name, user_identifier } = body
+      await ensureInstance(context, { ...body, name: 'other' })
+      await ensureInstance(context)
+      const ids = async (query: Record<string, string>) =>
+        (await context.api.get(INSTANCES, query))
+          .is(200)
+          .objects('instances')
+          .map((each) => ownMember(each, 'id'))
+      same(await ids({ 'filter.id': id }), [id], 'the instances of the id')
+      same(await ids({ 'filter.name': name }), [id], 'the instances of the name')
+      same((await ids({ 'filter.config_name': config_name })).length, 2, 'the instances of the config')
+      same((await ids({ 'filter.user_identifier': user_identifier })).length, 2, 'the instances of the user')
+      must((await ids({ search: name })).includes(id), 'the instance that is searched for', id)
+    },
+    'instance-page-size (convention:G67): page_size of instances is at most 30': async (context) => {
+      await ensureInstance(context)
+      ;(await context.api.get(INSTANCES, { page_size: 30 })).is(200)
+      ;(await context.api.get(INSTANCES, { page_size: 31 })).is(400)
+    },
+  }),
+  ...checksOf('mcp', 'ensure_mcp_instance', {
+    'instance (convention:G67): an instance has an id, its config, its user and a URL': async (context) => {
+      const { id, body, response } = await ensureInstance(context)
+      must(id.startsWith('inst_'), 'an id of inst_', id)
+      response.has('instance.config.name', body.config_name).has('instance.user_identifier', body.user_identifier)
+      must(response.string('instance.url') !== '', 'a URL', response.text)
+      must(response.string('instance.last_used_at').startsWith('0001-'), 'the zero of a time', response.text)
+    },
+    'instance-again (convention:G67): the same config, name and user are the same instance': async (context) => {
+      const { id, body } = await ensureInstance(context, { name: 'one' })
+      same((await ensureInstance(context, body)).id, id, 'the id')
+      must((await ensureInstance(context, { ...body, name: 'two' })).id !== id, 'another id', id)
+    },
+    'instance-config (convention:G67): an instance of an unknown config is a 400': async (context) => {
+      const { body } = await ensureInstance(context)
+      ;(await context.api.post(INSTANCES, { ...body, config_name: 'nobody-knows' })).is(400)
+    },
+    'instance-url (convention:G67): its URL works without a token': async (context) => {
+      const { response } = await ensureInstance(context)
+      const list = await listTools(context, response.string('instance.url'))
+      must(list.is(200).text.includes('"tools"'), 'a list of tools', list.text)
+    },
+  }),
+  ...checksOf('mcp', 'get_mcp_instance', {
+    'instance-get (convention:G67): an instance is read as it was created': async (context) => {
+      const { id, response } = await ensureInstance(context)
+      ;(await context.api.get(`${INSTANCES}/${id}`)).is(200).has('instance', response.at('instance'))
+    },
+    'instance-missing (convention:G67): an unknown instance is a 404': async (context) => {
+      await ensureInstance(context)
+      ;(await context.api.get(`${INSTANCES}/inst_0`)).is(404)
+    },
+  }),
+  ...checksOf('mcp', 'update_mcp_instance', {
+    'instance-rename (convention:G67): an instance is renamed and keeps id and URL': async (context) => {
+      const { id, response } = await ensureInstance(context)
+      const renamed = (await patch(context, id, { name: 'renamed' })).is(200)
+      renamed.has('instance.id', id).has('instance.name', 'renamed')
+      renamed.has('instance.url', response.at('instance.url'))
+    },
+    'instance-move (convention:G67): an instance gets the connections of another config': async (context) => {
+      const { id } = await ensureInstance(context)
+      const { name } = await createConfig(context, { connection_tool_mappings: [] })
+      const moved = (await patch(context, id, { config_name: name })).is(200)
+      moved.has('instance.config.name', name).has('instance.config.connection_tool_mappings', [])
+    },
+  }),
+  ...checksOf('mcp', 'delete_mcp_instance', {
+    'instance-delete (convention:G67): a deleted instance is a 404, and so is its URL': async (context) => {
+      const { id, response } = await ensureInstance(context)
+      ;(await context.api.delete(`${INSTANCES}/${id}`)).is(200)
+      ;(await context.api.get(`${INSTANCES}/${id}`)).is(404)
+      ;(await listTools(context, response.string('instance.url'))).is(404)
+    },
+    'instance-config-delete (convention:G67): an instance ends with its config': async (context) => {
+      const { id, response } = await ensureInstance(context)
+      ;(await context.api.delete(`/mcp/configs/${response.string('instance.config.id')}`)).is(200)
+      ;(await context.api.get(`${INSTANCES}/${id}`)).is(404)
+    },
+  }),
+  ...checksOf('mcp', 'get_mcp_instance_auth_state', {
+    'auth-state (convention:G67): the states of an instance name the account of its user, and make nothing': async (
+      context,
+    ) => {
+      const fresh = await authState(context, (await ensureInstance(context)).id)
+      same(fresh.at('connections.0.connected_account_id') || '', '', 'the account of a new user')
+      const account = await activeWithoutScope(context)
+      const { id } = await ensureInstance(context, { user_identifier: account.identifier })
+      const response = await authState(context, id)
+      response.has('connections.0.connected_account_id', account.id)
+      response.has('connections.0.connected_account_status', 'ACTIVE')
+      same(response.at('connections.0.authentication_link') || '', '', 'the link')
+    },
+    'auth-state-links (convention:G67): with include_auth_links a missing account is made and has a link': async (
+      context,
+    ) => {
+      const response = await authState(context, (await ensureInstance(context)).id, '?include_auth_links=true')
+      response.string('connections.0.connected_account_id')
+      response.string('connections.0.authentication_link')
+    },
+  }),
+]
+
+/** An instance of a new config for a new user, unless the body names others. @throws Skipped */
+async function ensureInstance(context: CheckContext, fields: Partial<Record<string, string>> = {}) {
+  const config_name = fields['config_name'] ?? (await createConfig(context)).name
+  const body = { user_identifier: context.resources.identifier(), ...fields, config_name } as Record<
+    'config_name' | 'user_identifier' | 'name',
+    string
+  >
+  const response = (await context.api.post(INSTANCES, body)).servedBy('instances of MCP').is(200)
+  return { id: response.string('instance.id'), body, response }
+}
+
+function patch({ api }: CheckContext, id: string, body: JsonObject): Promise<ServiceResponse> {
+  return api.send('PATCH', `${INSTANCES}/${id}`, JSON.stringify(body))
+}
+
+async function authState({ api }: CheckContext, id: string, query = ''): Promise<ServiceResponse> {
+  return (await api.send('POST', `${INSTANCES}/${id}:get_auth_state${query}`)).is(200)
+}
+
+/** What the server at a URL answers to a client that sends no token. */
+function listTools({ api }: CheckContext, url: string): Promise<ServiceResponse> {
+  const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+  return api.target.send({ method: 'POST', path: new URL(url).pathname, headers, body })
+}
