@@ -118,12 +118,12 @@ export class ValueMap {
 
   #path(path: string): string {
     const [file = '', ...query] = path.split('?')
-    const mapped = file.split('/').map((part) => {
+    const mapped = file.replaceAll(/[^/:]+/g, (part) => {
       const plain = percentDecoded(part) ?? part
       const value = this.value(plain)
       return value === plain ? part : encodeURIComponent(value)
     })
-    return [mapped.join('/'), ...(query.length === 0 ? [] : [this.#query(query.join('?'))])].join('?')
+    return [mapped, ...(query.length === 0 ? [] : [this.#query(query.join('?'))])].join('?')
   }
 
   /** Pairs without a known value stay as they were written. */

@@ -4,6 +4,7 @@ export const NOT_COMPARED: ReadonlySet<string> = new Set([
   'execute/inactive-words: the refusal for a state does not say that authorization is needed',
   'link/updated-at-stays: a link moves updated_at',
   'mcp/token: a token lives for a day',
+  'mcp/instance: an instance that nobody has used was used when it was made',
   'time/status-leaves-updated-at: the expiry of an account moves updated_at',
   'update/updated-at-stays: an update that changes nothing moves updated_at',
   'update/updated-at: updated_at stays that of create',

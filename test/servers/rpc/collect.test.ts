@@ -29,7 +29,7 @@ describeWith('protoc', 'toolmock descriptors', () => {
     const file = toolmock.path(`${name}.binpb`)
     const { code, stdout } = await toolmock.run(['descriptors', toolmock.path(name), '--out', file])
     expect(stdout).toMatch(/found acme\/tools\/v1\/tools\.proto in \S+tools_pb/)
-    expect(stdout).toContain('gRPC, gRPC-Web and Connect serve 16 of 26 methods:')
+    expect(stdout).toContain('gRPC, gRPC-Web and Connect serve 16 of 32 methods:')
     expect(stdout).toContain('    WORKSPACE_DWD: SUITE_DWD\n')
     expect(code).toBe(0)
     await withRpc({ descriptors: [file] }, async (mock) => {
@@ -92,7 +92,7 @@ describeWith('protoc', 'toolmock descriptors', () => {
     const serving = await toolmock.start(['--in-memory'], { TOOLMOCK_DESCRIPTORS: file })
     const { stdout } = await serving.stop()
     expect(stdout).toMatch(/^toolmock serves http:/)
-    expect(stdout).toContain('\ngRPC, gRPC-Web and Connect serve 16 of 26 methods:\n')
+    expect(stdout).toContain('\ngRPC, gRPC-Web and Connect serve 16 of 32 methods:\n')
     expect(stdout).toMatch(/WatchAccounts +it is a streaming method\n/)
     expect(stdout).toContain(
       'OAUTH, but TYPE_OAUTH: a vocabulary cannot fix it, because acme.tools.v1.Account.AuthorizationType has OAUTH\n',
