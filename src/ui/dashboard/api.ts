@@ -59,7 +59,7 @@ export function serverUrl(): string {
 }
 
 /** One call of the control API, in the environment that is shown unless its query says otherwise. @throws ApiError */
-export async function open(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+async function open(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   const { query, body, signal = null } = options
   const token = adminToken()
   const headers = {
