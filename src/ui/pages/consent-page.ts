@@ -19,10 +19,7 @@ export interface ConsentPage {
   isOfScopes?: boolean | undefined
 }
 
-/**
- * The third party's consent page (G29): who signs in, what is allowed, approve or deny. The form sends `person` (empty for
- * another person), `somebody_else`, `granted` for each scope and `decision`; {@link consentDecision} reads it.
- */
+/** G29. The form sends `person` (empty for another one), `somebody_else`, `granted` for each scope and `decision`. */
 export function consentPage(page: ConsentPage): Html {
   const { connector, parameters } = page
   const title = `Allow access to ${connector.display_name}?`
@@ -99,10 +96,7 @@ const WHOLE_SCOPES: Readonly<Record<string, string>> = {
   email: 'Read your e-mail address',
 }
 
-/**
- * A scope in words: `calendar.write` is "Read and change calendar". Third parties write scopes as `thing.verb`, `verb:thing` or
- * as an address; a scope without a known verb is something to use.
- */
+/** `calendar.write` is "Read and change calendar"; others are `verb:thing` or an address, or something to use. */
 export function scopeWords(scope: string): string {
   const whole = ownProperty(WHOLE_SCOPES, scope)
   if (whole !== undefined) return whole

@@ -37,10 +37,7 @@ function problemOf(field: CredentialField, value: string): string | undefined {
 /** A form is sent to the address of its page, also behind a proxy that serves the mock below a path. */
 export const SAME_ADDRESS = '?'
 
-/**
- * The form for static credentials (G29); each input has the name of its field. `filled` is what was entered before; secrets are
- * never shown again.
- */
+/** G29; each input has the name of its field. `filled` is what was entered before; secrets are never shown again. */
 export function credentialsPage(
   {
     connector,

@@ -14,10 +14,7 @@ export class Html {
 /** A value in a template: text is escaped, markup is not, and null, undefined and false become nothing. */
 export type HtmlValue = string | number | Html | readonly Html[] | null | undefined | false
 
-/**
- * Markup from a template literal. Every interpolation that is not markup is escaped for text and quoted attributes. So values
- * from users are safe everywhere but in scripts, styles and unquoted attributes.
- */
+/** Escapes for text and quoted attributes: values of users are safe but in scripts, styles and unquoted attributes. */
 export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return new Html(strings, values)
 }

@@ -5,10 +5,7 @@ import { PAGE_STYLE } from './style.ts'
 
 const styleHash = createHash('sha256').update(PAGE_STYLE.toString()).digest('base64')
 
-/**
- * Allows a page its own style and its form. `form-action` allows any http or https address, because browsers apply it to every
- * redirect after a form, and the last one goes to the caller's `user_verify_url` (G30, G35).
- */
+/** `form-action` allows any address: browsers apply it to each redirect, the last one the caller's (G30, G35). */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${styleHash}'`,

@@ -1,9 +1,6 @@
 import { css, html, type Html } from './html.ts'
 
-/**
- * Design tokens that the pages, the HTML report and the dashboard share: colours, and one scale of sizes. Spaces are 4, 8, 12,
- * 16, 24 and 32 px everywhere.
- */
+/** Shared by the pages, the HTML report and the dashboard. Spaces are 4, 8, 12, 16, 24 and 32 px everywhere. */
 const TOKENS = css`
   :root {
     color-scheme: light dark;
