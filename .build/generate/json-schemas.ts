@@ -108,6 +108,8 @@ async function reportSchemas(root: string): Promise<Record<string, object>> {
 /** Of what is written, before defaults and durations are worked out. */
 function jsonSchema(name: keyof typeof TITLES, schema: z.ZodType): object {
   // Free-form parts say their type in their metadata.
-  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' })
+  // A state repeats the same parts many times; the other files are read by people.
+  const reused = name === 'state' ? 'ref' : 'inline'
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused })
   return { $schema, $id: `urn:toolmock:schema:${name}`, title: TITLES[name], ...rest }
 }

@@ -62,6 +62,7 @@ export function basisOf({ operation, field: path, code: constraint, error_code }
   const [ofRule] = rules.flatMap((rule) => OF_RULE[`${rule} ${constraint}`] ?? [])
   const basis = ofRule ?? OF_CONSTRAINT[constraint] ?? OF_CODE[error_code ?? '']
   if (basis !== undefined) return basis
+  if (constraint.startsWith('buf.validate.')) return 'descriptors'
   const parts = path
     .replace(/\[[^\]]*\]/g, '.[]')
     .split('.')

@@ -30,22 +30,34 @@ const ERRORS_ONLY: OperationWords = { query: {}, answers: {} }
 const PROXY_HEADERS = ['connected_account_id', 'connection_name', 'identifier', 'organization_id', 'user_id']
 
 /** The body of a request in the document's words. Free-form objects and free strings stay as they are (G48). */
-export function bodyInDocumentWords(operation: ServedOperation, body: JsonValue, vocabulary: Vocabulary): JsonValue {
-  const node = wordsOf(operation)?.body
-  return node ? translateValue(node, body, fromWire(vocabulary)) : body
+export const bodyInDocumentWords = translatedBody(fromWire)
+
+export const bodyInWireWords = translatedBody(toWire)
+
+function translatedBody(directionOf: (vocabulary: Vocabulary) => Direction) {
+  return (operation: ServedOperation, body: JsonValue, vocabulary: Vocabulary): JsonValue => {
+    const node = wordsOf(operation)?.body
+    return node ? translateValue(node, body, directionOf(vocabulary)) : body
+  }
 }
 
-export function queryInDocumentWords(operation: ServedOperation, query: string, vocabulary: Vocabulary): string {
-  const queryWords = wordsOf(operation)?.query
-  // The contract check refuses such a query, and has to see it as it was sent (G59).
-  if (!queryWords || query === '' || percentDecoded(query) === undefined) return query
-  const translate = (word: string): string => vocabulary.document(word)
-  const pairs = [...new URLSearchParams(query)].map(([wireName, value]): [string, string] => {
-    const name = translatedName(queryWords, wireName, translate)
-    const node = ownProperty(queryWords, name)
-    return [name, node?.word || node?.items?.word ? translate(value) : value]
-  })
-  return new URLSearchParams(pairs).toString()
+export const queryInDocumentWords = translatedQuery(fromWire)
+
+export const queryInWireWords = translatedQuery(toWire)
+
+function translatedQuery(directionOf: (vocabulary: Vocabulary) => Direction) {
+  return (operation: ServedOperation, query: string, vocabulary: Vocabulary): string => {
+    const queryWords = wordsOf(operation)?.query
+    // The contract check refuses such a query, and has to see it as it was sent (G59).
+    if (!queryWords || query === '' || percentDecoded(query) === undefined) return query
+    const { translate, documentKey } = directionOf(vocabulary)
+    const pairs = [...new URLSearchParams(query)].map(([key, value]): [string, string] => {
+      const name = translatedName(queryWords, key, translate)
+      const node = ownProperty(queryWords, documentKey(key, name))
+      return [name, node?.word || node?.items?.word ? translate(value) : value]
+    })
+    return new URLSearchParams(pairs).toString()
+  }
 }
 
 export const responseInWireWords = translatedResponse(toWire)

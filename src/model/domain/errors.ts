@@ -148,7 +148,7 @@ export interface ErrorContent {
   readonly context: ErrorContext
 }
 
-/** An error of the service's contract. Thrown once, where it is found; rendered in one place (`http/answer.ts`). */
+/** An error of the service's contract. Thrown once, where it is found; rendered in one place (`servers/http/wire-response.ts`). */
 export class ServiceError extends Error implements ErrorContent {
   override readonly name = 'ServiceError'
 

@@ -73,10 +73,17 @@ export interface RequestWarning {
   /**
    * `ignored`: a value without effect; `near_miss`: an unknown name that most likely is a slip in a known one;
    * `duplicate_member`: a member of a JSON object that was sent more than once (G76);
-   * `similar_identifier`: an identifier that nearly is an account's.
+   * `similar_identifier`: an identifier that nearly is an account's; `buf.validate.…`: a rule of the client's descriptors (G70).
    */
   readonly kind:
-    'unknown' | 'output_only' | 'alias' | 'ignored' | 'near_miss' | 'duplicate_member' | 'similar_identifier'
+    | 'unknown'
+    | 'output_only'
+    | 'alias'
+    | 'ignored'
+    | 'near_miss'
+    | 'duplicate_member'
+    | 'similar_identifier'
+    | `buf.validate.${string}`
   /** The known name that a near miss most likely means. */
   readonly did_you_mean?: string
 }

@@ -135,6 +135,15 @@ export const settingsFields = {
     row: mcpSettings.exactOptional(),
     seed: givenMcpSettings.optional().describe('How virtual MCP servers answer.'),
   },
+  descriptor_rules: {
+    row: z.enum(['enforce', 'warn', 'off']).exactOptional(),
+    seed: z
+      .enum(['enforce', 'warn', 'off'])
+      .optional()
+      .describe(
+        "What holds of the buf.validate rules in the client's descriptors: enforce refuses a breach with 400, warn notes it. Absent: enforce.",
+      ),
+  },
   post_user_verify_redirect_url: text.optional().describe('What verify answers. Absent or empty: a page of the mock.'),
   vocabulary: vocabulary
     .optional()

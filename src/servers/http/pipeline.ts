@@ -39,6 +39,7 @@ import type {
 } from './request-context.ts'
 import { applyFaults, scenarioRequest } from './scenario-step.ts'
 import { asTokenError, authenticateClient, readForm } from './token-request.ts'
+import { descriptorViolations } from './descriptor-rules-step.ts'
 import { requestFromWire, wireWords } from './vocabulary-step.ts'
 import type { ServiceParts } from './services.ts'
 
@@ -73,7 +74,7 @@ const PROXY: Pipeline<ProxyContext> = {
 
 /** A request that an extension answers has no contract either. */
 const EXTENSION: Pipeline<ExtensionContext> = {
-  request: [checkBearer, readAnyBody, applyDue, applyScenarios, extend],
+  request: [checkBearer, readAnyBody, applyDue, checkExtensionRules, applyScenarios, extend],
   answer: [translateResponse, serialize],
 }
 
@@ -247,15 +248,21 @@ function applyDue(context: RequestContext): void {
 }
 
 /** Checks the request by `spec/openapi.yaml`. @throws ServiceError VALIDATION_FAILED with every violation (G16) */
-function checkRequestContract(context: OperationContext, { strict }: ServiceParts): void {
+function checkRequestContract(context: OperationContext, services: ServiceParts): void {
   const { request, route, documentQuery } = context
   // A body that the operation does not take stays unread, and gets a warning.
   const body = route.bodyMediaType === null && request.hasBody ? UNREAD : context.body
   const requestParts = { query: documentQuery ?? request.query, path: request.pathParameters, body }
-  const checked = checkRequest(route, requestParts, { strict })
+  const checked = checkRequest(route, requestParts, services)
   context.checked = checked
   noteNearMisses({ environment: environmentOf(context), trace: context.trace }, route.operation, checked)
-  if (checked.violations.length > 0) throw invalidFields(checked.violations)
+  const { violations } = checked
+  // A field has one violation.
+  const ofDescriptors = descriptorViolations(context, checked.body as JsonValue | undefined, services).filter(
+    ({ field }) => !violations.some((violation) => violation.field === field),
+  )
+  if (violations.length + ofDescriptors.length > 0)
+    throw invalidFields([...violations, ...ofDescriptors].slice(0, MAX_VIOLATIONS))
 }
 
 const UNREAD = Object.freeze({})
@@ -264,6 +271,13 @@ const UNREAD = Object.freeze({})
 function checkHeaders(context: ProxyContext): void {
   const { headers } = context.request
   noteProxyNearMisses({ environment: environmentOf(context), trace: context.trace }, headers, locatorOf(headers))
+}
+
+/** A request that an extension answers has no contract but the client's. */
+function checkExtensionRules(context: ExtensionContext, services: ServiceParts): void {
+  if (!services.descriptorRules) return
+  const violations = descriptorViolations(context, parsedJson(context.rawBody.toString()), services)
+  if (violations.length > 0) throw invalidFields(violations)
 }
 
 /** The rules of scenarios at `service` (1.4). @throws ServiceError UNAUTHENTICATED */

@@ -1,3 +1,5 @@
+import type { FieldViolation } from '../../model/domain/errors.ts'
+import type { JsonValue } from '../../model/domain/json.ts'
 import type { ContractUseSink } from '../../model/contract/contract-use.ts'
 import type { ToolSchemas } from '../../model/contract/tool-schemas.ts'
 import type { Extension, ExtensionResponse, ExtensionRequest } from '../../model/domain/extension.ts'
@@ -14,6 +16,24 @@ import type { EnvironmentProvisioner } from '../../state/provisioning.ts'
 import type { ResponseCache } from './wire-response.ts'
 import type { Extensions } from './extensions.ts'
 import type { Log } from './log.ts'
+
+/** A request in the words of the wire, which are those of the client's descriptors. */
+export interface WireRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly body: JsonValue | undefined
+  /** `acme.tools.v1.Tools/ExecuteTool`; undefined for a request of HTTP. */
+  readonly rpc: string | undefined
+}
+
+/** A rule that a request breaks; its constraint is the id that the library gives it. */
+export interface BrokenRule extends FieldViolation {
+  readonly constraint: `buf.validate.${string}`
+}
+
+/** What the rules of the client's descriptors forbid of a request (G70). */
+export type DescriptorRules = (request: WireRequest) => readonly BrokenRule[]
 
 /** What every request of the service needs of the server, over HTTP as over gRPC. */
 export interface ServiceParts {
@@ -51,6 +71,8 @@ export interface ServiceParts {
   readonly documentedOnly: boolean
   /** Whether every environment has virtual MCP servers (`--mcp`, G61). */
   readonly mcp: boolean
+  /** The rules of the client's descriptors; set where there are descriptors that have any (G70). */
+  descriptorRules?: DescriptorRules | undefined
   readonly log: Log
   readonly realTime: () => number
   /** Aborted when the server closes: long polls and event streams end. */

@@ -1,10 +1,15 @@
 import { plural } from '../../model/domain/text.ts'
 import type { Vocabulary } from '../../model/domain/vocabulary.ts'
 import type { RpcMethod } from './http-rule.ts'
+import { type SkippedRule, skippedLine } from './skipped-rules.ts'
 import { type MissingWord, wordDifferences } from './enum-words.ts'
 
 /** What is served of the descriptors, what is not and why, and which words differ, for the start of a server. */
-export function methodTable(methods: readonly RpcMethod[], vocabulary: Vocabulary | undefined): string {
+export function methodTable(
+  methods: readonly RpcMethod[],
+  vocabulary: Vocabulary | undefined,
+  skipped: readonly SkippedRule[] = [],
+): string {
   const [served, refused] = [true, false].map((is) => methods.filter(({ bindings }) => bindings.length > 0 === is))
   const width = Math.max(...methods.map(({ name }) => name.length), 0)
   const line = ({ name }: RpcMethod, text: string): string => `  ${name.padEnd(width)}  ${text}`
@@ -13,6 +18,8 @@ export function methodTable(methods: readonly RpcMethod[], vocabulary: Vocabular
     `gRPC, gRPC-Web and Connect serve ${served?.length ?? 0} of ${plural(methods.length, 'method')}:`,
     ...(served ?? []).map((method) => line(method, operationsOf(method))),
     ...(refused?.length ? ['not served:', ...refused.map((method) => line(method, method.reason))] : []),
+    ...(skipped.length > 0 ? ['rules of the descriptors that are skipped, because the document allows more:'] : []),
+    ...skipped.map((rule) => `  ${skippedLine(rule)}`),
     ...(missing.length > 0 ? ['words of the mock that enumerations of the descriptors lack:'] : []),
     ...missing.flatMap((each) => (each.meant === undefined ? [] : [`  ${missingLine(each, each.meant)}`])),
     ...unknownLines(missing),

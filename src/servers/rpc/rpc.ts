@@ -3,6 +3,7 @@ import { servedRoutes } from '../../model/contract/route.ts'
 import type { Log } from '../http/log.ts'
 import { readDescriptors } from './descriptors.ts'
 import { methodsOf } from './http-rule.ts'
+import { rulesOfDescriptors } from './descriptor-rules.ts'
 import { methodTable } from './method-table.ts'
 import { type RpcHandler, rpcHandler } from './rpc-server.ts'
 import { likelyWord } from './enum-words.ts'
@@ -19,13 +20,17 @@ export interface Rpc {
 export async function createRpc(paths: readonly string[], services: ServiceParts): Promise<Rpc> {
   const registry = await readDescriptors(paths)
   const { extensions } = services
-  const differences = loggedDifferences(services.log)
+  const once = loggedOnce(services.log)
+  const differences = loggedDifferences(once)
   const serve = () => {
     const methods = methodsOf(registry, [...servedRoutes(services), ...extensions.routes()])
-    return { served: extensions.all, methods, handler: rpcHandler({ registry, methods, differences }, services) }
+    const rules = rulesOfDescriptors(registry, methods, once)
+    services.descriptorRules = rules?.violations
+    const handler = rpcHandler({ registry, methods, differences }, services)
+    return { served: extensions.all, methods, handler, skipped: rules?.skipped ?? [] }
   }
   let current = serve()
-  const table = methodTable(current.methods, services.defaultEnvironment()?.vocabulary)
+  const table = methodTable(current.methods, services.defaultEnvironment()?.vocabulary, current.skipped)
   const handle: RpcHandler = (request, response) => {
     // Extensions can come and change while the server runs.
     if (current.served !== extensions.all) current = serve()
@@ -34,14 +39,17 @@ export async function createRpc(paths: readonly string[], services: ServiceParts
   return { handle, table }
 }
 
-/** Logs each difference between an answer and the definitions once (G62). */
-function loggedDifferences(log: Log): Differences {
+function loggedOnce(log: Log): (message: string) => void {
   const logged = new Set<string>()
-  const once = (message: string): void => {
+  return (message) => {
     if (logged.has(message)) return
     logged.add(message)
     log.warn(message)
   }
+}
+
+/** Logs each difference between an answer and the definitions once (G62). */
+function loggedDifferences(once: (message: string) => void): Differences {
   return {
     word: (word, type) => {
       const meant = likelyWord(word, type) ?? `<one of ${type.values.map(({ name }) => name).join(', ')}>`
