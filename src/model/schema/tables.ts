@@ -99,6 +99,11 @@ export const givenMcpSettings = strict({
 })
 export const mcpSettings = storedObject(givenMcpSettings)
 
+const optional = <Type extends z.ZodType>(type: Type, description: string) => ({
+  row: type.exactOptional(),
+  seed: type.optional().describe(description),
+})
+
 export const settingsFields = {
   bearer_token_lifetime: givenDuration
     .optional()
@@ -115,35 +120,22 @@ export const settingsFields = {
     .enum(['ask', 'approve', 'deny'])
     .optional()
     .describe('ask shows the consent page; approve and deny decide every link at once. Absent: ask.'),
-  revocation: {
-    row: z.enum(['reversible', 'final']).exactOptional(),
-    seed: z
-      .enum(['reversible', 'final'])
-      .optional()
-      .describe(
-        'final: the credentials of deleted or disconnected accounts are refused permanently. reversible: stored again, they count as new. Absent: reversible.',
-      ),
-  },
-  virtual_mcp: {
-    row: z.boolean().exactOptional(),
-    seed: z
-      .boolean()
-      .optional()
-      .describe('Whether connections have virtual MCP servers; all have them with --mcp. Absent: no.'),
-  },
+  revocation: optional(
+    z.enum(['reversible', 'final']),
+    'final: the credentials of deleted or disconnected accounts are refused permanently. reversible: stored again, they count as new. Absent: reversible.',
+  ),
+  virtual_mcp: optional(
+    z.boolean(),
+    'Whether connections have virtual MCP servers; all have them with --mcp. Absent: no.',
+  ),
   mcp: {
     row: mcpSettings.exactOptional(),
     seed: givenMcpSettings.optional().describe('How virtual MCP servers answer.'),
   },
-  descriptor_rules: {
-    row: z.enum(['enforce', 'warn', 'off']).exactOptional(),
-    seed: z
-      .enum(['enforce', 'warn', 'off'])
-      .optional()
-      .describe(
-        "What holds of the buf.validate rules in the client's descriptors: enforce refuses a breach with 400, warn notes it. Absent: enforce.",
-      ),
-  },
+  descriptor_rules: optional(
+    z.enum(['enforce', 'warn', 'off']),
+    "What holds of the buf.validate rules in the client's descriptors: enforce refuses a breach with 400, warn notes it. Absent: enforce.",
+  ),
   post_user_verify_redirect_url: text.optional().describe('What verify answers. Absent or empty: a page of the mock.'),
   vocabulary: vocabulary
     .optional()
