@@ -5,6 +5,7 @@ import { References } from '../../src/files/connector-references.ts'
 import { fileProblems, readDocument } from '../../src/files/read.ts'
 import { validateFiles } from '../../src/files/validate.ts'
 import { withFiles } from './files.ts'
+import { expectProblems, goldenCases } from './golden.ts'
 
 const HEAD = 'connector: pad\nauthorization_type: API_KEY\n'
 const SCHEMA = 'input_schema: { properties: { title: { type: string }, place: { properties: { city: {} } } } }'
@@ -23,145 +24,16 @@ async function messagesOf(text: string): Promise<string[]> {
 }
 
 describe('a wrong reference inside a connector file is reported with its place', () => {
+  it.each(goldenCases('references'))('%s', async (_kind, text, problems) => {
+    expectProblems(await messagesOf(text), problems)
+  })
+
   it.each<[string, string, string]>([
-    [
-      'an input that the schema does not have',
-      withTool('{ method: GET, path: "/v1/notes/{{input.titel}}" }'),
-      'c.yaml:6:32: `tools[0].call.path` is "/v1/notes/{{input.titel}}" with the input titel, which the schema of the tool does not have (did you mean title?); allowed: inputs of the schema (title, place)',
-    ],
-    [
-      'an input inside an input',
-      withTool('{ method: GET, path: /v1/notes/1, query: { c: "{{input.place.town}}" } }'),
-      '`tools[0].call.query.c` is "{{input.place.town}}" with the input town',
-    ],
-    ['an input in a result', withTool(CALL, '{ a: "{{input.none}}" }'), '`tools[0].result.a` is "{{input.none}}"'],
-    [
-      'a field that no answer has',
-      withTool(CALL, '{ a: "{{response.body.tilte}}" }'),
-      '`tools[0].result.a` is "{{response.body.tilte}}" with the field tilte, which no answer to the call has (did you mean title?); allowed: fields of the answers (id, title)',
-    ],
-    [
-      'a part that a response does not have',
-      withTool(CALL, '{ a: "{{response.bdy.id}}" }'),
-      '(did you mean body?); allowed: fields of response (status, headers, body)',
-    ],
-    [
-      'a path that no responder answers',
-      withTool('{ method: GET, path: "/v1/note/{{input.title}}" }'),
-      '`tools[0].call.path` is "GET /v1/note/{{input.title}}", which no responder answers',
-    ],
-    [
-      'a method that no responder answers',
-      withTool('{ method: POST, path: /v1/notes/1 }'),
-      'allowed: a call that a responder answers (GET /v1/notes/{id})',
-    ],
-    [
-      'a field of the request that there is not',
-      `${HEAD}responders: [{ on: {}, respond: { body: "{{request.parms.id}}" } }]\n`,
-      'with request.parms.id (did you mean params?)',
-    ],
-    [
-      'a part that the path does not capture',
-      `${HEAD}responders: [{ on: { path: "/{note_id}" }, respond: { body: "{{request.params.noteid}}" } }]\n`,
-      '(did you mean note_id?); allowed: parts that the path of the responder captures (note_id)',
-    ],
-    [
-      'a field of the account that there is not',
-      `${HEAD}responders: [{ on: {}, respond: { body: "{{account.email}}" } }]\n`,
-      'allowed: fields of account (id, organization_id, user_id, connector, identifier,',
-    ],
-    [
-      'a field of a page that there is not',
-      `${HEAD}collections: { notes: {} }\nresponders: [{ on: {}, steps: [{ list: notes }], respond: { body: { n: "{{page.nxt}}" } } }]\n`,
-      'with page.nxt (did you mean next?)',
-    ],
-    [
-      'a result that no step has',
-      `${HEAD}collections: { notes: {} }\nresponders: [{ on: {}, steps: [{ get: notes, key: a }], respond: { body: "{{items}}" } }]\n`,
-      "unknown name or helper 'items'",
-    ],
-    [
-      'a collection that there is not',
-      `${HEAD}collections: { notes: {} }\nresponders: [{ on: {}, steps: [{ list: note }] }]\n`,
-      '`responders[0].steps[0].list` is "note" (did you mean notes?); allowed: a collection of this file (notes)',
-    ],
-    [
-      'two actions',
-      `${HEAD}collections: { a: {} }\nresponders: [{ on: {}, steps: [{ list: a, get: a }] }]\n`,
-      '`responders[0].steps[0]` is with get and list; allowed: exactly one of create, get, list, update, delete, refuse',
-    ],
-    [
-      'a key of another action',
-      `${HEAD}collections: { a: {} }\nresponders: [{ on: {}, steps: [{ create: a, key: x }] }]\n`,
-      '`responders[0].steps[0].key` is set beside create; allowed: create, item, unless, as, otherwise',
-    ],
-    [
-      'an operator that there is not',
-      `${HEAD}collections: { a: {} }\nresponders: [{ on: {}, steps: [{ list: a, where: { x: { gtt: 1 } } }] }]\n`,
-      '`responders[0].steps[0].where.x.gtt` is an unknown operator (did you mean gt?)',
-    ],
-    [
-      'a get without key and where',
-      `${HEAD}collections: { a: {} }\nresponders: [{ on: {}, steps: [{ get: a }] }]\n`,
-      'is without key and where; allowed: exactly one of key and where',
-    ],
-    [
-      'two items with one key',
-      `${HEAD}collections: { a: { key: n, seed: [{ n: 1 }, { n: 1 }] } }\n`,
-      '`collections.a.seed[1]` is 1 as its n for the second time',
-    ],
-    ['a limit without a time', `${HEAD}rate_limit: { calls: 1 }\n`, '`rate_limit.every` is required'],
-    [
-      'shares of a latency upside down',
-      `${HEAD}latency: { p50: 5s, p95: 1s }\n`,
-      '`latency.p95` is "1s"; allowed: at least p50, which is 5000',
-    ],
-    ['a latency upside down', `${HEAD}latency: { min: 2s, max: 1s }\n`, '`latency.max` is "1s"; allowed: at least min'],
-    [
-      'a helper that there is not',
-      `${HEAD}responders: [{ on: {}, respond: { body: "{{jsn request.body}}" } }]\n`,
-      'c.yaml:3:41: `responders[0].respond.body` is "{{jsn request.body}}"; allowed: a template that can be read; unknown helper \'jsn\' (did you mean json?)',
-    ],
-    [
-      'a block that there is not',
-      `${HEAD}responders: [{ on: {}, respond: { body: "{{#eech request.body}}{{/eech}}" } }]\n`,
-      "unknown block '#eech' (did you mean #each?)",
-    ],
-    [
-      'a variable that there is not',
-      `${HEAD}responders: [{ on: {}, respond: { body: "{{reqest.body}}" } }]\n`,
-      "unknown name or helper 'reqest' (did you mean request?)",
-    ],
-    [
-      'a faker method that there is not',
-      `${HEAD}responders: [{ on: {}, respond: { body: "{{faker 'person.fulName'}}" } }]\n`,
-      "c.yaml:3:41: `responders[0].respond.body` is \"{{faker 'person.fulName'}}\"; allowed: a template that can be read; faker 'person.fulName': unknown method (did you mean person.fullName?)",
-    ],
-    [
-      'a faker module that there is not',
-      `${HEAD}responders: [{ on: {}, respond: { body: "{{faker 'persn.fullName'}}" } }]\n`,
-      "unknown module 'persn' (did you mean person?)",
-    ],
     ...['json', 'id', 'now', 'else', 'this', 'null'].map((as): [string, string, string] => [
       `a result named ${as}, which a template reads as something else`,
       `${HEAD}collections: { notes: {} }\nresponders: [{ on: {}, steps: [{ list: notes, as: '${as}' }], respond: {} }]\n`,
       `\`responders[0].steps[0].as\` is "${as}", which templates read as something else; allowed: another name`,
     ]),
-    [
-      'a key with a dot',
-      `${HEAD}collections: { notes: { key: meta.id } }\n`,
-      'c.yaml:3:30: `collections.notes.key` is "meta.id"; allowed: the name of a field, without a dot',
-    ],
-    [
-      'a key of a seed that is no text',
-      `${HEAD}collections: { notes: { seed: [{ id: { a: 1 } }] } }\n`,
-      '`collections.notes.seed[0].id` is an object; allowed: a text or a number, because id is the key',
-    ],
-    [
-      'a key of fields that is no text',
-      `${HEAD}collections: { notes: { fields: { id: true } } }\n`,
-      '`collections.notes.fields.id` is true; allowed: a text or a number, because id is the key',
-    ],
   ])('%s', async (_, text, expected) => {
     const messages = await messagesOf(text)
     expect(messages).toHaveLength(1)
