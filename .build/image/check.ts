@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { freePort } from '../../test/support/free-port.ts'
@@ -197,6 +207,9 @@ function checkDockerfile(buildah: Buildah, built: string, folder: string): void 
   cpSync(npm, join(standIn, 'usr/local/lib/npm'), { recursive: true, verbatimSymlinks: true })
   mkdirSync(join(standIn, 'usr/local/bin'))
   symlinkSync('/usr/local/lib/npm/bin/npm-cli.js', join(standIn, 'usr/local/bin/npm'))
+  // The shared cache has what npm ci has installed here. npm asks the registry first otherwise, and retries for minutes where
+  // the stand-in, which has no authorities of its own, does not trust it.
+  writeFileSync(join(standIn, 'usr/local/lib/npm/npmrc'), 'prefer-offline=true\n')
   const base = `localhost/toolmock-base:${OWN}`
   const container = buildah.run('from', '--pull-never', base)
   buildah.run('add', container, standIn, '/')
