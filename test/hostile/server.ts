@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { ServerLimits } from '../../src/servers/http/server.ts'
 import { createApp, type App, type AppOptions } from '../../src/app/app.ts'
 import { RawClient, type RawAnswer } from './raw-client.ts'
+import { freePort } from '../support/free-port.ts'
 
 /** A mock on a port of its own, and the texts of requests to it. */
 export interface Target {
@@ -33,7 +34,7 @@ export async function withServer(options: AppOptions, work: (target: Target) => 
   const app = await createApp(options)
   const clients: RawClient[] = []
   try {
-    const { url, port } = await app.listen({ host: '127.0.0.1', port: 0 })
+    const { url, port } = await app.listen({ host: '127.0.0.1', port: await freePort() })
     const head = `Host: 127.0.0.1:${port}\r\nAuthorization: Bearer ${await tokenOf(app, url)}\r\n`
     const open = async (): Promise<RawClient> => {
       const client = await RawClient.open(port)
