@@ -63,7 +63,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
         [{ allow: ['exectue_tool' as 'execute_tool'] }, 'did you mean execute_tool?'],
         [{ minOperations: '200%' }, 'minOperations must be a whole number'],
         [{ minStatuses: -1 }, 'found -1'],
-        [{ minOperations: 200 }, 'a whole number from 0 to 28'],
+        [{ minOperations: 200 }, 'a whole number from 0 to 34'],
         [{ allowNoRequests: 1 as never }, 'allowed: true or false'],
       ]
       for (const [expectation, message] of unread) {

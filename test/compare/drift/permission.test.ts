@@ -89,8 +89,8 @@ describe('an interrupted run', () => {
 it('every setting of a seed with a choice of its own is tried', () => {
   const tried = OTHER_WAYS.flatMap(({ settings = {} }) => Object.keys(settings))
   const measured = ['bearer_token_lifetime', 'magic_link_lifetime', 'vocabulary']
-  // No answer tells how long an auth request lives; the last two are the mock's own. No check calls an MCP server.
-  const unknowable = ['auth_request_lifetime', 'mcp', 'consent', 'post_user_verify_redirect_url']
+  // No answer tells how long an auth request lives; the last two are the mock's own. No check calls an MCP server or has descriptors.
+  const unknowable = ['auth_request_lifetime', 'mcp', 'descriptor_rules', 'consent', 'post_user_verify_redirect_url']
   expect([...new Set(tried), ...measured, ...unknowable].sort()).toEqual(Object.keys(settingsFields).sort())
 })
 
