@@ -59,9 +59,6 @@ const STORED = [
   'test/service/operations/{accounts-credentials,effects,exact-numbers,histories,lifecycle,type-change,verify}.test.ts',
 ]
 
-/** Tests that wait for browsers, disks and other processes: a third worker computes meanwhile. Vitest wants a group of their own. */
-const WAITING = { maxWorkers: 3, sequence: { groupOrder: 1 } }
-
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   define: TEST_DEFINES,
@@ -84,7 +81,6 @@ export default defineConfig({
           include: REST.map((files) => (files.endsWith('.ts') ? files : `${files}/*.test.ts`)),
           exclude: EXCLUDED,
           globalSetup: ['.config/prerequisites.ts', '.config/test-build.ts'],
-          ...WAITING,
         },
       },
       {
@@ -93,10 +89,9 @@ export default defineConfig({
           name: 'postgres',
           include: postgresPrograms() ? STORED : [],
           globalSetup: ['.config/test-build.ts', '.config/test-postgres.ts'],
-          ...WAITING,
         },
       },
-      { extends: true, test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 1 } } },
     ],
     // Tests start real servers and child processes: a process for each worker separates their handles. Two fit a small machine.
     pool: 'forks',
