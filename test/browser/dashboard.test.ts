@@ -681,6 +681,6 @@ describeInBrowser('the dashboard', (open) => {
       expect(found).toEqual([])
       expect(serious(complaints)).toEqual([])
     },
-    60_000,
+    120_000,
   )
 })
