@@ -137,10 +137,10 @@ function refuseServerOptions(options: object, isUnderRun: boolean): void {
   const flagOf = (name: string) =>
     isUnderRun ? (RULES as Readonly<Record<string, OptionRule>>)[name]?.flag : undefined
   const flags = names.flatMap((name) => flagOf(name) ?? [])
-  const rest = names.filter((name) => flagOf(name) === undefined)
+  const withoutFlag = names.filter((name) => flagOf(name) === undefined)
   const advice = [
     ...(flags.length > 0 ? [`give toolmock run ${flags.join(' ')} instead`] : []),
-    ...(rest.length > 0 ? [`leave ${rest.join(' and ')} out`] : []),
+    ...(withoutFlag.length > 0 ? [`leave ${withoutFlag.join(' and ')} out`] : []),
   ]
   const what = names.length === 1 ? 'is an option' : 'are options'
   const where = isUnderRun ? 'toolmock run' : '`url`'

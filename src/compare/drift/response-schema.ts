@@ -1,6 +1,5 @@
-import { isOperation, routeOf } from '../../model/contract/route.ts'
-import { isJsonObject, type JsonObject, type JsonValue, ownMember, pointerParts } from '../../model/domain/json.ts'
-import { ownValue } from '../../model/domain/value-match.ts'
+import { objectIn, operationIn, resolveReference } from '../../model/contract/document-parts.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '../../model/domain/json.ts'
 
 /** A part of an answer as `spec/openapi.yaml` declares it. */
 export interface ResponseNode {
@@ -30,26 +29,26 @@ export class ResponseSchemas {
   /** The answer that an operation declares for a status; one of no operation has the body of errors. */
   of(operation: string | undefined, status: number): ResponseSchema {
     // Errors of paths that no operation has are those of any operation.
-    const described = this.#describedNode(operation ?? (status >= 400 ? 'list_connections' : ''))
-    const response = this.#at(described, 'responses', String(status))
+    const described = operationIn(this.#document, operation ?? (status >= 400 ? 'list_connections' : ''))
+    const response = objectIn(this.#document, described, 'responses', String(status))
     const basis =
       operation === undefined
         ? 'convention:G8'
         : (basisText(response['x-basis']) ?? basisText(described['x-basis']) ?? '')
-    const schema = this.#at(response, 'content', 'application/json', 'schema')
+    const schema = objectIn(this.#document, response, 'content', 'application/json', 'schema')
     const body = Object.keys(schema).length > 0 ? this.#node(schema, basis) : undefined
-    const headers = Object.keys(this.#at(response, 'headers')).map((name) => {
-      const header = this.#at(response, 'headers', name)
+    const headers = Object.keys(objectIn(this.#document, response, 'headers')).map((name) => {
+      const header = objectIn(this.#document, response, 'headers', name)
       const headerBasis = basisText(header['x-basis']) ?? basis
       const nodeBasis = headerBasis === 'transport' ? 'convention:G8' : headerBasis
-      return { name: name.toLowerCase(), node: this.#node(this.#at(header, 'schema'), nodeBasis) }
+      return { name: name.toLowerCase(), node: this.#node(objectIn(this.#document, header, 'schema'), nodeBasis) }
     })
     return { basis, body, headers }
   }
 
   /** A member of an object; undefined where the contract leaves open what the object holds. */
   member(node: ResponseNode, name: string): ResponseNode | undefined {
-    const properties = this.#at(node.schema, 'properties')
+    const properties = objectIn(this.#document, node.schema, 'properties')
     if (Object.hasOwn(properties, name)) return this.#node(properties[name], node.basis)
     const open = ownMember(node.schema, 'additionalProperties')
     if (isJsonObject(open)) return this.#node(open, node.basis)
@@ -69,26 +68,6 @@ export class ResponseSchemas {
     const basis = basisText(schema['x-basis']) ?? presence
     return { schema, presence, basis, valueBasis: basisText(schema['x-value-basis']) ?? presence }
   }
-
-  #describedNode(operation: string): JsonObject {
-    if (!isOperation(operation)) return {}
-    const { path, method } = routeOf(operation)
-    return this.#at(this.#document, 'paths', path, method.toLowerCase())
-  }
-
-  /** An object inside another; an empty one where there is none. */
-  #at(object: JsonObject, ...keys: string[]): JsonObject {
-    return keys.reduce((at, key) => resolveReference(this.#document, ownMember(at, key)), object)
-  }
-}
-
-/** Resolves a reference; keys beside the `$ref` win over those of its target. An empty object for what is none. */
-function resolveReference(document: JsonObject, value: JsonValue | undefined): JsonObject {
-  if (!isJsonObject(value)) return {}
-  const { $ref: ref, ...keywords } = value
-  if (typeof ref !== 'string') return value
-  const target = pointerParts(ref).reduce<JsonValue | undefined>(ownValue, document)
-  return { ...resolveReference(document, target), ...keywords }
 }
 
 /** An `x-basis` may be a list; its first entry counts. */

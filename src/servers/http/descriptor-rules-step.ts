@@ -19,7 +19,7 @@ export function descriptorViolations(
   const { operation } = route
   const [path = ''] = request.url.split('?', 1)
   const violations = descriptorRules({
-    method: request.method,
+    method: request.method === 'HEAD' ? 'GET' : request.method,
     path,
     query: vocabulary ? queryInWireWords(operation, documentQuery ?? request.query, vocabulary) : request.query,
     body:

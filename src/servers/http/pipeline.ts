@@ -43,13 +43,13 @@ import { descriptorViolations } from './descriptor-rules-step.ts'
 import { requestFromWire, wireWords } from './vocabulary-step.ts'
 import type { ServiceParts } from './services.ts'
 
-/** A step writes its result into the context, or throws an error. It returns a promise only when it has to wait. */
+/** Writes its result into the context, or throws an error. It returns a promise only when it has to wait. */
 type Stage<Context> = (context: Context, services: ServiceParts) => Promise<void> | void
 
-/** Checks in their order (G17), then the reply, then the end of the journal entry. What a step throws is the reply. */
+/** Checks in their order (G17), then the reply, then the end of the journal entry. What a stage throws is the reply. */
 interface Pipeline<Context> {
   readonly request: readonly Stage<Context>[]
-  readonly answer: readonly ((context: Context, services: ServiceParts) => void)[]
+  readonly response: readonly ((context: Context, services: ServiceParts) => void)[]
 }
 
 const OPERATION: Pipeline<OperationContext> = {
@@ -63,22 +63,22 @@ const OPERATION: Pipeline<OperationContext> = {
     applyScenarios,
     operate,
   ],
-  answer: [checkReply, countContractUse, translateResponse, serialize],
+  response: [checkReply, countContractUse, translateResponse, serialize],
 }
 
 /** A request of the proxy has no contract: only what the service itself answers, its errors, is in the words of the wire. */
 const PROXY: Pipeline<ProxyContext> = {
   request: [checkBearer, readSentBody, applyDue, checkHeaders, applyScenarios, forward],
-  answer: [translateResponse, serialize],
+  response: [translateResponse, serialize],
 }
 
 /** A request that an extension answers has no contract either. */
 const EXTENSION: Pipeline<ExtensionContext> = {
   request: [checkBearer, readAnyBody, applyDue, checkExtensionRules, applyScenarios, extend],
-  answer: [translateResponse, serialize],
+  response: [translateResponse, serialize],
 }
 
-/** A request for which no step waits, such as most reads, is answered in the same turn of the event loop. */
+/** A request for which no stage waits, such as most reads, is answered in the same turn of the event loop. */
 export function runRoute(
   context: RequestContext & Pick<OperationContext | ExtensionContext, 'route'>,
   services: ServiceParts,
@@ -94,14 +94,14 @@ export function runProxy(context: ProxyContext, services: ServiceParts): Promise
 }
 
 function run<Context extends RequestContext>(
-  { request, answer }: Pipeline<Context>,
+  { request, response }: Pipeline<Context>,
   context: Context,
   services: ServiceParts,
 ): Promise<void> | undefined {
   const end = (): Promise<void> | undefined =>
     services.entries.end(context, (refused) => {
       if (refused) replyWithError(refused, context)
-      for (const step of answer) step(context, services)
+      for (const stage of response) stage(context, services)
       return { facts: entryFacts(context), send: () => send(context) }
     })
   try {
@@ -114,14 +114,14 @@ function run<Context extends RequestContext>(
 }
 
 function runStages<Context extends RequestContext>(
-  steps: readonly Stage<Context>[],
+  stages: readonly Stage<Context>[],
   context: Context,
   services: ServiceParts,
   from = 0,
 ): Promise<void> | undefined {
-  for (let at = from; at < steps.length; at++) {
-    const pending = steps[at]?.(context, services)
-    if (pending) return pending.then(() => runStages(steps, context, services, at + 1))
+  for (let at = from; at < stages.length; at++) {
+    const pending = stages[at]?.(context, services)
+    if (pending) return pending.then(() => runStages(stages, context, services, at + 1))
   }
   return undefined
 }
@@ -227,7 +227,7 @@ function readSentBody(context: ProxyContext): Promise<void> | undefined {
   })
 }
 
-/** Translates the request into the document's words, which all later steps use (G48). */
+/** Translates the request into the document's words, which all later stages use (G48). */
 function translateRequest(context: OperationContext): void {
   const vocabulary = vocabularyOf(context)
   if (vocabulary) requestFromWire(context, vocabulary)
@@ -492,8 +492,8 @@ function send({ request, wireResponse: response, fault }: RequestContext): Promi
   return response && !fault?.cut ? request.send(response, fault?.deliver) : undefined
 }
 
-/** The environment, which every step after the authentication needs. */
+/** The environment, which every stage after the authentication needs. */
 function environmentOf({ environment, route }: RequestContext): Environment {
-  if (!environment) throw new Error(`${route.operation} reached a step that needs an environment without one`)
+  if (!environment) throw new Error(`${route.operation} reached a stage that needs an environment without one`)
   return environment
 }

@@ -6,6 +6,7 @@ import {
   fromJson,
   hasOption,
   type JsonValue as ProtobufJson,
+  type Message,
   ScalarType,
 } from '@bufbuild/protobuf'
 import { type Path, pathToString } from '@bufbuild/protobuf/reflect'
@@ -19,6 +20,7 @@ import { readDocument } from '../../model/contract/generated/document.js'
 import { type FieldPath, foundValue, MAX_VIOLATIONS, fieldName } from '../../model/contract/violation.ts'
 import { ruleAndFound } from '../../model/domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember, withDoubles } from '../../model/domain/json.ts'
+import { valueAtPath } from '../../model/schema/problems.ts'
 import { percentDecoded } from '../../model/domain/text.ts'
 import type { BrokenRule, DescriptorRules, WireRequest } from '../http/services.ts'
 import { fieldOf } from './descriptors.ts'
@@ -55,23 +57,18 @@ export function rulesOfDescriptors(
   const violationsIn = (method: RpcMethod, binding: Binding, match: RegExpExecArray, request: WireRequest) => {
     const { input } = method.desc
     const json = withDoubles(messageJson(input, binding, match, request))
-    const options = { ignoreUnknownFields: true, registry }
-    try {
-      const result = validator.validate(input, fromJson(input, json as ProtobufJson, options))
-      if (result.kind !== 'invalid') return []
-      return result.violations.flatMap((broken) => {
-        const path = fieldPathOf(broken.field)
-        const value = valueAtPath(json, path)
-        // A word that the enumeration lacks is left out of the message, and not missing.
-        if (broken.ruleId === 'required' && typeof value === 'string' && value !== '') return []
-        const restPath = path[0] === binding.body ? path.slice(1) : path
-        if (isSkipped(skipped, method.name, fieldName(restPath), broken.ruleId)) return []
-        return [violationOf(broken, restPath, value)]
-      })
-    } catch {
-      // What does not fit the types of the message is for the contract check to refuse.
-      return []
-    }
+    const message = messageOf(input, json, registry)
+    const result = message && validator.validate(input, message)
+    if (result?.kind !== 'invalid') return []
+    return result.violations.flatMap((broken) => {
+      const path = fieldPathOf(broken.field)
+      const value = valueAtPath(json, path) as JsonValue | undefined
+      // A word that the enumeration lacks is left out of the message, and not missing.
+      if (broken.ruleId === 'required' && typeof value === 'string' && value !== '') return []
+      const place = path[0] === binding.body ? path.slice(1) : path
+      if (isSkipped(skipped, method.name, fieldName(place), broken.ruleId)) return []
+      return [violationOf(broken, place, value)]
+    })
   }
 
   const violations: DescriptorRules = (request) => {
@@ -88,6 +85,15 @@ export function rulesOfDescriptors(
     return first.slice(0, MAX_VIOLATIONS)
   }
   return { violations, skipped }
+}
+
+/** Undefined for what does not fit the types of the message: the contract check refuses it. */
+function messageOf(input: DescMessage, json: JsonValue, registry: FileRegistry): Message | undefined {
+  try {
+    return fromJson(input, json as ProtobufJson, { ignoreUnknownFields: true, registry })
+  } catch {
+    return undefined
+  }
 }
 
 function hasRules(message: DescMessage, visited = new Set<DescMessage>()): boolean {
@@ -165,13 +171,6 @@ function fieldPathOf(path: Path): FieldPath {
     if (part.kind === 'map_sub') return [String(part.key)]
     return part.kind === 'field' ? [part.name] : []
   })
-}
-
-function valueAtPath(json: JsonValue, path: FieldPath): JsonValue | undefined {
-  return path.reduce<JsonValue | undefined>((value, part) => {
-    if (Array.isArray(value)) return value[Number(part)]
-    return isJsonObject(value) ? ownMember(value, String(part)) : undefined
-  }, json)
 }
 
 function violationOf({ message, ruleId, field }: Violation, path: FieldPath, value: JsonValue | undefined): BrokenRule {

@@ -1,9 +1,9 @@
 import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
 import { field as fieldRules, type FieldRules } from '@bufbuild/protovalidate/gen/buf/validate/validate_pb.js'
 import { basisOf } from '../../model/contract/basis.ts'
-import { isOperation } from '../../model/contract/route.ts'
-import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '../../model/domain/json.ts'
-import type { RpcMethod } from './http-rule.ts'
+import { objectIn, operationIn, resolveReference } from '../../model/contract/document-parts.ts'
+import { type JsonObject, type JsonValue, ownMember } from '../../model/domain/json.ts'
+import type { Binding, RpcMethod } from './http-rule.ts'
 
 /** A rule of the descriptors that is stricter than the document, and does not hold (G70). */
 export interface SkippedRule {
@@ -29,185 +29,149 @@ export function skippedLine({ method, field, rule, allowed, basis }: SkippedRule
 
 /** The rules of a method's fields that are stricter than the spec, where the document says what the spec has. */
 export function skippedRules({ name: method, desc: { input }, bindings }: RpcMethod, spec: JsonObject): SkippedRule[] {
-  const places = bindings.flatMap((binding) =>
-    binding.routes.flatMap(({ operation }) => (isOperation(operation) ? [{ binding, operation }] : [])),
+  const fields = fieldsWithRules(input)
+  const skipped = bindings.flatMap((binding) =>
+    binding.routes.flatMap(({ operation }) =>
+      fields.flatMap(({ path, field, rules }): SkippedRule[] => {
+        const place = path[0] === binding.body ? path.slice(1) : path
+        const name = place.join('.')
+        const declared = declaredField(spec, operation, binding, path)
+        return stricterRules(rules, field, declared).flatMap(({ constraint, ...rule }) => {
+          const basis = basisOf({ operation, field: name, code: constraint, error_code: null })
+          return basis.startsWith('document') ? [{ method, field: name, basis, ...rule }] : []
+        })
+      }),
+    ),
   )
-  const rules = places.flatMap(({ binding, operation }) =>
-    rulesOfFields(input).flatMap(({ path, field, rules: ofField }): SkippedRule[] => {
-      const restPath = path[0] === binding.body ? path.slice(1) : path
-      const inSpec = specOf(
-        spec,
-        operation,
-        restPath,
-        binding.body !== '' && (binding.body === '*' || path[0] === binding.body),
-      )
-      if (!inSpec) return []
-      return stricterRules(ofField, field, inSpec).flatMap(({ constraint, ...rule }) => {
-        const name = restPath.join('.')
-        const basis = basisOf({ operation, field: name, code: constraint, error_code: null })
-        return basis.startsWith('document') ? [{ method, field: name, basis, ...rule }] : []
-      })
-    }),
-  )
-  return [...new Map(rules.map((rule) => [skippedLine(rule), rule])).values()]
+  return [...new Map(skipped.map((rule) => [skippedLine(rule), rule])).values()]
 }
 
-interface RuledField {
+interface FieldWithRules {
   readonly path: readonly string[]
   readonly field: DescField
   readonly rules: FieldRules
 }
 
-/** The fields of a message that have rules, at any depth. */
-function rulesOfFields(message: DescMessage, around: readonly DescMessage[] = []): RuledField[] {
+/** Those of a message, at any depth. */
+function fieldsWithRules(message: DescMessage, around: readonly DescMessage[] = []): FieldWithRules[] {
   if (around.includes(message)) return []
   return message.fields.flatMap((field) => {
-    const own = hasOption(field, fieldRules) ? [{ path: [field.name], field, rules: getOption(field, fieldRules) }] : []
-    const inner = field.message ? rulesOfFields(field.message, [...around, message]) : []
-    return [...own, ...inner.map((each) => ({ ...each, path: [field.name, ...each.path] }))]
+    const rules = hasOption(field, fieldRules) ? [getOption(field, fieldRules)] : []
+    const inner = field.message ? fieldsWithRules(field.message, [...around, message]) : []
+    return [
+      ...rules.map((each) => ({ path: [field.name], field, rules: each })),
+      ...inner.map((each) => ({ ...each, path: [field.name, ...each.path] })),
+    ]
   })
 }
 
-interface SpecField {
+interface DeclaredField {
   readonly schema: JsonObject
   readonly isRequired: boolean
 }
 
-type Stricter = Pick<SkippedRule, 'ids' | 'rule' | 'allowed'> & { readonly constraint: string }
+type StricterRule = Pick<SkippedRule, 'ids' | 'rule' | 'allowed'> & { readonly constraint: string }
 
-function stricterRules(rules: FieldRules, field: DescField, { schema, isRequired }: SpecField): Stricter[] {
-  const stricter: Stricter[] = []
-  if (rules.required && !isRequired)
-    stricter.push({ ids: /^required$/, rule: 'is required', allowed: 'does not require it', constraint: 'required' })
-  const limits = limitsOf(rules)
-  for (const { ids, keyword, value } of limits) {
+function stricterRules(rules: FieldRules, field: DescField, declared: DeclaredField | undefined): StricterRule[] {
+  if (!declared) return []
+  const { schema, isRequired } = declared
+  const required = { ids: /^required$/, rule: 'is required', allowed: 'does not require it', constraint: 'required' }
+  const limits = limitsOf(rules).flatMap(([ids, keyword, value]): StricterRule[] => {
     const bound = ownMember(schema, keyword)
-    if (typeof bound !== 'number') continue
-    const isMinimum = keyword.startsWith('min')
-    if (isMinimum ? value > bound : value < bound)
-      stricter.push({ ids, rule: `${keyword} ${value}`, allowed: `has ${keyword} ${bound}`, constraint: keyword })
-  }
-  const words = ownMember(schema, 'enum')
-  const allowed = wordsOf(rules)
-  if (allowed && Array.isArray(words)) {
-    const missing = words.filter((word): word is string => typeof word === 'string' && !allowed.includes(word))
-    const text = `allows ${missing.join(', ')} too`
-    if (missing.length > 0 && !field.enum)
-      stricter.push({
-        ids: /^string\.(in|const)$/,
-        rule: `allows ${allowed.join(', ')}`,
-        allowed: text,
-        constraint: 'enum',
-      })
-  }
-  return stricter
+    const isStricter = typeof bound === 'number' && (keyword.startsWith('min') ? value > bound : value < bound)
+    return isStricter
+      ? [{ ids, rule: `${keyword} ${value}`, allowed: `has ${keyword} ${bound}`, constraint: keyword }]
+      : []
+  })
+  const accepts = wordTest(rules, field)
+  const refused = [ownMember(schema, 'enum') ?? []]
+    .flat()
+    .filter((word): word is string => typeof word === 'string' && !accepts(word))
+  const words = { ids: /\.(in|not_in|const)$/, rule: 'has fewer words', constraint: 'enum' }
+  return [
+    ...(rules.required && !isRequired ? [required] : []),
+    ...limits,
+    ...(refused.length > 0 ? [{ ...words, allowed: `allows ${refused.join(', ')}` }] : []),
+  ]
 }
 
-interface Limit {
-  readonly ids: RegExp
-  readonly keyword: 'minLength' | 'maxLength' | 'minItems' | 'maxItems' | 'minimum' | 'maximum'
-  readonly value: number
-}
+type Limit = readonly [ids: RegExp, keyword: string, value: number]
+
+/** One id is for both bounds of a range. */
+const RANGE = /\.(gt|gte|lt|lte)(_|$)/
 
 function limitsOf({ type }: FieldRules): Limit[] {
   if (type.case === 'string') {
     const { minLen, maxLen, len } = type.value
-    return [
-      ...limit(/^string\.min_len$/, 'minLength', minLen),
-      ...limit(/^string\.max_len$/, 'maxLength', maxLen === 0n ? undefined : maxLen),
-      ...(len === 0n ? [] : [...limit(/^string\.len$/, 'minLength', len), ...limit(/^string\.len$/, 'maxLength', len)]),
+    const lengths: Limit[] = [
+      [/\.min_len$/, 'minLength', Number(minLen)],
+      [/\.max_len$/, 'maxLength', Number(maxLen)],
+      [/\.len$/, 'minLength', Number(len)],
+      [/\.len$/, 'maxLength', Number(len)],
     ]
+    // 0 is what is not set.
+    return lengths.filter(([, , value]) => value > 0)
   }
-  if (type.case === 'repeated') {
-    const { minItems, maxItems } = type.value
-    return [
-      ...limit(/^repeated\.min_items$/, 'minItems', minItems),
-      ...limit(/^repeated\.max_items$/, 'maxItems', maxItems === 0n ? undefined : maxItems),
-    ]
+  if (!type.value || !('lessThan' in type.value)) return []
+  const { greaterThan: above, lessThan: below } = type.value
+  return [
+    ...(above.case ? [[RANGE, 'minimum', Number(above.value) + (above.case === 'gt' ? 1 : 0)] as const] : []),
+    ...(below.case ? [[RANGE, 'maximum', Number(below.value) - (below.case === 'lt' ? 1 : 0)] as const] : []),
+  ]
+}
+
+/** Whether a word of the spec is one that the rules allow; a word that the enumeration lacks is for the vocabulary. */
+function wordTest({ type }: FieldRules, field: DescField): (word: string) => boolean {
+  const words = (numbers: readonly number[]): string[] =>
+    field.enum?.values.flatMap(({ name, number }) => (numbers.includes(number) ? [name] : [])) ?? []
+  if (type.case === 'string') {
+    const { in: allowed, notIn, const: only } = type.value
+    return wordsAllow(only === '' ? allowed : [only], notIn)
   }
-  if (type.value && 'lessThan' in type.value && 'greaterThan' in type.value) {
-    const { lessThan, greaterThan } = type.value
-    // One id is for both bounds of a range.
-    const ids = /\.(gt|gte|lt|lte)(_|$)/
-    const [above, below] = [numberOf(greaterThan.value), numberOf(lessThan.value)]
-    return [
-      ...limit(ids, 'minimum', above === undefined ? undefined : above + (greaterThan.case === 'gt' ? 1 : 0)),
-      ...limit(ids, 'maximum', below === undefined ? undefined : below - (lessThan.case === 'lt' ? 1 : 0)),
-    ]
-  }
-  return []
+  if (type.case !== 'enum') return () => true
+  const isKnown = (word: string): boolean => field.enum?.values.some(({ name }) => name === word) === true
+  const accepts = wordsAllow(words(type.value.in), words(type.value.notIn))
+  return (word) => !isKnown(word) || accepts(word)
 }
 
-function limit(ids: RegExp, keyword: Limit['keyword'], value: bigint | number | undefined): Limit[] {
-  return value === undefined ? [] : [{ ids, keyword, value: Number(value) }]
+function wordsAllow(allowed: readonly string[], refused: readonly string[]): (word: string) => boolean {
+  return (word) => (allowed.length === 0 || allowed.includes(word)) && !refused.includes(word)
 }
 
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'bigint' || typeof value === 'number' ? Number(value) : undefined
-}
-
-function wordsOf({ type }: FieldRules): string[] | undefined {
-  if (type.case !== 'string') return undefined
-  const { in: words, const: word } = type.value
-  return words.length > 0 ? words : word === '' ? undefined : [word]
-}
-
-/** What the spec has at a place of a request: a field of its body, or a parameter. */
-function specOf(
+/** What the spec has where a binding puts a field: a field of the body, or a parameter of the path or query. */
+function declaredField(
   spec: JsonObject,
   operation: string,
+  { body }: Binding,
   path: readonly string[],
-  isOfBody: boolean,
-): SpecField | undefined {
-  const items = Object.values(objectAt(spec, 'paths')).filter(isJsonObject)
-  const [declared] = items.flatMap((item) =>
-    Object.values(item).flatMap((each) =>
-      isJsonObject(each) && each['operationId'] === operation ? [{ item, each }] : [],
-    ),
-  )
-  if (!declared) return undefined
-  if (isOfBody) {
-    const content = objectAt(resolved(spec, declared.each['requestBody']), 'content')
-    return fieldAt(spec, objectAt(objectAt(content, 'application/json'), 'schema'), path)
-  }
-  const parameters = [declared.item['parameters'], declared.each['parameters']].flatMap((list) =>
-    Array.isArray(list) ? list : [],
-  )
-  const parameter = parameters.map((each) => resolved(spec, each)).find(({ name }) => name === path.join('.'))
-  return parameter && { schema: resolved(spec, parameter['schema']), isRequired: parameter['required'] === true }
+): DeclaredField | undefined {
+  const declared = operationIn(spec, operation)
+  const ofBody = objectIn(spec, declared, 'requestBody', 'content', 'application/json', 'schema')
+  const ownField = fieldIn(spec, ofBody, body === '*' ? path : path.slice(1))
+  if (ownField && (body === '*' || path[0] === body)) return ownField
+  const parameters = [ownMember(declared, 'parameters') ?? []].flat().map((each) => resolveReference(spec, each))
+  const parameter = parameters.find(({ name }) => name === path.join('.'))
+  return parameter && { schema: objectIn(spec, parameter, 'schema'), isRequired: parameter['required'] === true }
 }
 
-function fieldAt(spec: JsonObject, around: JsonValue, [name = '', ...inner]: readonly string[]): SpecField | undefined {
+function fieldIn(
+  spec: JsonObject,
+  around: JsonValue,
+  [name = '', ...inner]: readonly string[],
+): DeclaredField | undefined {
   for (const schema of partsOf(spec, around)) {
-    const property = ownMember(objectAt(schema, 'properties'), name)
+    const property = ownMember(objectIn(spec, schema, 'properties'), name)
     if (property === undefined) continue
     const whole = Object.assign({}, ...partsOf(spec, property)) as JsonObject
-    if (inner.length > 0) return fieldAt(spec, whole['items'] ?? property, inner)
-    const { required } = schema
-    return { schema: whole, isRequired: Array.isArray(required) && required.includes(name) }
+    if (inner.length > 0) return fieldIn(spec, whole['items'] ?? property, inner)
+    return { schema: whole, isRequired: [ownMember(schema, 'required') ?? []].flat().includes(name) }
   }
   return undefined
 }
 
 /** A schema and those that it is made of. */
 function partsOf(spec: JsonObject, value: JsonValue): JsonObject[] {
-  const schema = resolved(spec, value)
-  const parts = [schema['allOf'], schema['anyOf'], schema['oneOf']].flatMap((list) => (Array.isArray(list) ? list : []))
+  const schema = resolveReference(spec, value)
+  const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => [ownMember(schema, keyword) ?? []].flat())
   return [schema, ...parts.flatMap((part) => partsOf(spec, part))]
-}
-
-function resolved(spec: JsonObject, value: JsonValue | undefined): JsonObject {
-  if (!isJsonObject(value)) return {}
-  const { $ref: reference, ...own } = value
-  if (typeof reference !== 'string') return value
-  const target = reference
-    .slice(2)
-    .split('/')
-    .reduce<JsonValue | undefined>((at, key) => (isJsonObject(at) ? ownMember(at, key) : undefined), spec)
-  return { ...resolved(spec, target), ...own }
-}
-
-function objectAt(object: JsonObject, key: string): JsonObject {
-  const value = ownMember(object, key)
-  return isJsonObject(value) ? value : {}
 }

@@ -1,6 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { create, fromBinary, type MessageInitShape, setExtension, toBinary } from '@bufbuild/protobuf'
+import {
+  create,
+  createFileRegistry,
+  fromBinary,
+  type MessageInitShape,
+  setExtension,
+  toBinary,
+} from '@bufbuild/protobuf'
 import {
   type DescriptorProto,
   FieldOptionsSchema,
@@ -15,6 +22,10 @@ import {
 } from '@bufbuild/protovalidate/gen/buf/validate/validate_pb.js'
 import { createClient } from '@connectrpc/connect'
 import { describe, expect, it } from 'vitest'
+import { servedRoutes } from '../../../src/model/contract/route.ts'
+import type { JsonObject } from '../../../src/model/domain/json.ts'
+import { methodsOf } from '../../../src/servers/rpc/http-rule.ts'
+import { skippedLine, skippedRules } from '../../../src/servers/rpc/skipped-rules.ts'
 import {
   Account_AuthorizationType,
   ConnectedAccounts,
@@ -207,5 +218,53 @@ describe('the rules of the client’s descriptors (G70)', () => {
         `${accounts}/CreateAccount connected_account.api_config: is required, but the spec does not require it (document:2.1)`,
       )
     })
+  })
+
+  it.each<
+    [
+      rule: string,
+      type: NonNullable<MessageInitShape<typeof FieldRulesSchema>['type']>,
+      schema: JsonObject,
+      line: string,
+    ]
+  >([
+    [
+      'a length',
+      { case: 'string', value: { maxLen: 5n } },
+      { maxLength: 9 },
+      'maxLength 5, but the spec has maxLength 9',
+    ],
+    [
+      'a range',
+      { case: 'int64', value: { greaterThan: { case: 'gt', value: 1n }, lessThan: { case: 'lte', value: 20n } } },
+      { minimum: 2, maximum: 30 },
+      'maximum 20, but the spec has maximum 30',
+    ],
+    [
+      'a list of words',
+      { case: 'string', value: { in: ['a'] } },
+      { enum: ['a', 'b'] },
+      'has fewer words, but the spec allows b',
+    ],
+    [
+      'an enumeration',
+      { case: 'string', value: { const: 'b' } },
+      { enum: ['a', 'b'] },
+      'has fewer words, but the spec allows a',
+    ],
+    [
+      'refused words',
+      { case: 'string', value: { notIn: ['b'] } },
+      { enum: ['a', 'b'] },
+      'has fewer words, but the spec allows b',
+    ],
+  ])('are compared with the spec: %s', (_, type, schema, line) => {
+    const set = fromBinary(FileDescriptorSetSchema, descriptorsWith({ 'SearchAccountsRequest.query': { type } }, {}))
+    const methods = methodsOf(createFileRegistry(set), servedRoutes({ documentedOnly: false, mcp: false }))
+    const method = methods.find(({ name }) => name.endsWith('/SearchAccounts'))
+    const parameters = [{ name: 'query', required: true, schema }]
+    const spec = { paths: { '/api/v1/connected_accounts:search': { get: { parameters } } } }
+    const place = 'acme.tools.v1.ConnectedAccounts/SearchAccounts query'
+    expect(method && skippedRules(method, spec).map(skippedLine)).toEqual([`${place}: ${line} (document:4.9)`])
   })
 })
