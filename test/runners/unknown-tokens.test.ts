@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createToolmock } from '../../src/index.ts'
 import { TestRun } from '../../src/app/runners/test-runs.ts'
 
@@ -9,7 +9,8 @@ it.each([
   await using toolmock = await createToolmock()
   const send = (sent: Record<string, string>) => fetch(`${toolmock.url}/api/v1/connections`, { headers: sent })
   await send({ Authorization: 'Bearer of-an-earlier-test' })
-  await new Promise((later) => setTimeout(later, 5))
+  const answeredAt = Date.now()
+  await vi.waitUntil(() => Date.now() > answeredAt, { interval: 1 })
   await using run = await TestRun.begin(toolmock, {}, { label: 'a test' })
   await send(headers)
   const block = await run.end(true)

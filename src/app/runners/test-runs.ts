@@ -75,22 +75,30 @@ export class TestRun implements AsyncDisposable {
   readonly mock: ToolmockEnvironment
   readonly #toolmock: Toolmock
   readonly #options: ToolmockTestOptions
-  readonly #began = performance.timeOrigin + performance.now()
+  /** In milliseconds, as `real_at`. */
+  readonly #began: number
   /** Ids of requests: a test may have parts that fail on their own. */
   readonly #explained = new Set<string>()
 
-  private constructor(mock: ToolmockEnvironment, toolmock: Toolmock, options: ToolmockTestOptions) {
+  private constructor(
+    mock: ToolmockEnvironment,
+    toolmock: Toolmock,
+    options: ToolmockTestOptions,
+    began: number,
+  ) {
     this.mock = mock
+    this.#began = began
     this.#toolmock = toolmock
     this.#options = options
   }
 
   static async begin(toolmock: Toolmock, options: ToolmockTestOptions, test: TestLabel): Promise<TestRun> {
+    const began = Date.now()
     if (options.scope !== 'worker') {
-      return new TestRun(await toolmock.environment(undefined, { test }), toolmock, options)
+      return new TestRun(await toolmock.environment(undefined, { test }), toolmock, options, began)
     }
     await toolmock.reset()
-    return new TestRun(toolmock, toolmock, options)
+    return new TestRun(toolmock, toolmock, options, began)
   }
 
   /**
