@@ -80,12 +80,7 @@ export class TestRun implements AsyncDisposable {
   /** Ids of requests: a test may have parts that fail on their own. */
   readonly #explained = new Set<string>()
 
-  private constructor(
-    mock: ToolmockEnvironment,
-    toolmock: Toolmock,
-    options: ToolmockTestOptions,
-    began: number,
-  ) {
+  private constructor(mock: ToolmockEnvironment, toolmock: Toolmock, options: ToolmockTestOptions, began: number) {
     this.mock = mock
     this.#began = began
     this.#toolmock = toolmock
