@@ -89,18 +89,18 @@ export async function readDocument(text: string, file: string, checks: DocumentC
 /** One connector document. @throws DocumentError with everything that is wrong with it */
 export async function parseConnector(text: string, file: string, checks: DocumentChecks): Promise<Connector> {
   await preparePatterns(text)
-  return sound(await readConnector(new SourceText(text, file), checks))
+  return soundDocument(await readConnector(new SourceText(text, file), checks))
 }
 
 /** One extension document. @throws DocumentError with everything that is wrong with it */
 export async function parseExtension(text: string, file: string, checks: DocumentChecks): Promise<Extension> {
   const read = await readDocument(text, file, checks)
-  if (read.kind === 'extension') return sound(read)
+  if (read.kind === 'extension') return soundDocument(read)
   throw anotherKind(read, 'an extension: extension, collections, responders')
 }
 
 /** What a document holds, where nothing is wrong with it. @throws DocumentError */
-export function sound<Kind extends DocumentKind>(
+export function soundDocument<Kind extends DocumentKind>(
   read: Read<Kind>,
   others: readonly Problem[] = [],
 ): NonNullable<Documents[Kind]> {

@@ -76,7 +76,7 @@ export class SourceText {
     }
     const written = excessOf({ keys: 0, values: valuesIn(this.value) })
     if (written) throw this.#refuseSyntax([aboutText(`${written.found}, aliases written out`, written.allowed)])
-    const [problem] = unusable(this.value, [])
+    const [problem] = unusableValues(this.value, [])
     if (problem) throw new DocumentError([this.problem(problem)])
   }
 
@@ -265,14 +265,14 @@ function keyProblems(pairs: readonly Pair[], text: string): SyntaxProblem[] {
 }
 
 /** What a parser reads and no document may hold. */
-function unusable(value: JsonValue, path: Path): Problem[] {
+function unusableValues(value: JsonValue, path: Path): Problem[] {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     return [{ path, found: String(value), allowed: 'a value that JSON has' }]
   }
   if (typeof value !== 'object' || value === null) return []
   if (path.length >= MAX_DEPTH) return [{ ...TOO_DEEP, path: path.slice(0, 5) }]
-  if (Array.isArray(value)) return value.flatMap((item, index) => unusable(item, [...path, index]))
-  return Object.entries(value).flatMap(([key, item]) => unusable(item, [...path, key]))
+  if (Array.isArray(value)) return value.flatMap((item, index) => unusableValues(item, [...path, index]))
+  return Object.entries(value).flatMap(([key, item]) => unusableValues(item, [...path, key]))
 }
 
 const EACH_KEY_ONCE = 'each key once'

@@ -22,7 +22,7 @@ export async function textFiles(path: string, skipped?: UnreadableFileError[]): 
 export async function readTextFiles(folder: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
   const isThere = await stat(folder).then(
     (stats) => stats.isDirectory(),
-    (error: unknown) => (hasCode(error, 'ENOENT', 'ENOTDIR') ? false : unreadable(folder)(error)),
+    (error: unknown) => (hasCode(error, 'ENOENT', 'ENOTDIR') ? false : throwUnreadable(folder)(error)),
   )
   return isThere ? textsOf(await filesIn(folder), skipped) : []
 }
@@ -33,7 +33,7 @@ export async function textsBeside(path: string, skipped?: UnreadableFileError[])
 }
 
 export async function readTextFile(file: string): Promise<string> {
-  const bytes = await readFile(file).catch(unreadable(file))
+  const bytes = await readFile(file).catch(throwUnreadable(file))
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -42,14 +42,14 @@ export async function readTextFile(file: string): Promise<string> {
 }
 
 export function isFolder(path: string): Promise<boolean> {
-  return stat(path).then((stats) => stats.isDirectory(), unreadable(path))
+  return stat(path).then((stats) => stats.isDirectory(), throwUnreadable(path))
 }
 
 /** Each file once. Hidden files are of other programs; in a volume of Kubernetes files link into a hidden folder. */
 async function filesIn(folder: string, visited = new Set<string>()): Promise<string[]> {
   visited.add(await realpath(folder).catch(() => folder))
   const paths: string[] = []
-  for (const name of (await readdir(folder).catch(unreadable(folder))).sort()) {
+  for (const name of (await readdir(folder).catch(throwUnreadable(folder))).sort()) {
     const path = join(folder, name)
     const place = await realpath(path).catch(() => path)
     if (name.startsWith('.') || name === 'node_modules' || visited.has(place)) continue
@@ -72,7 +72,7 @@ async function textsOf(files: readonly string[], skipped?: UnreadableFileError[]
   })
 }
 
-function unreadable(path: string): (error: unknown) => never {
+function throwUnreadable(path: string): (error: unknown) => never {
   return (error) => {
     const reason = REASONS[systemCode(error) ?? ''] ?? `it cannot be read (${systemReason(error)})`
     throw new UnreadableFileError(path, reason)

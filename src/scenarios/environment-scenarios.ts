@@ -47,14 +47,14 @@ export class ScenarioRegistry {
     this.startWith(scenarios)
     for (const environment of environments) {
       const ofEnvironment = ownOf(environment)
-      this.of(environment).redefine(without(former, ofEnvironment), without(scenarios, ofEnvironment))
+      this.of(environment).redefine(scenariosWithout(former, ofEnvironment), scenariosWithout(scenarios, ofEnvironment))
     }
   }
 
   /** Those of the server's start, and those that the environment was made with; of one name the environment's counts. */
   #initialOf(environment: Environment): readonly Scenario[] {
     const ofEnvironment = ownOf(environment)
-    return [...without(this.#initial, ofEnvironment), ...ofEnvironment]
+    return [...scenariosWithout(this.#initial, ofEnvironment), ...ofEnvironment]
   }
 
   /** Those of an environment; the scenarios of the start begin when it is first asked for. */
@@ -72,7 +72,7 @@ function ownOf({ model }: Environment): readonly Scenario[] {
   return model.tables.origins.get('origin')?.scenarios ?? []
 }
 
-function without(scenarios: readonly Scenario[], others: readonly Scenario[]): readonly Scenario[] {
+function scenariosWithout(scenarios: readonly Scenario[], others: readonly Scenario[]): readonly Scenario[] {
   return scenarios.filter(({ name }) => !others.some((removed) => removed.name === name))
 }
 
@@ -139,7 +139,7 @@ export class EnvironmentScenarios {
   /** Takes over the scenarios of the server's start after their files were read again; those started manually stay. */
   redefine(former: readonly Scenario[], current: readonly Scenario[]): void {
     this.#environment.model.transact(() => {
-      for (const { name } of without(former, current)) {
+      for (const { name } of scenariosWithout(former, current)) {
         if (this.#runs.get(name)?.started_manually !== false) continue
         this.#end(name)
         this.#definitions.remove(name)
@@ -157,7 +157,7 @@ export class EnvironmentScenarios {
   async start(name: string): Promise<string> {
     const bundled = this.#definitions.get(name) ? undefined : await this.#bundled.named(name, this.#environment)
     const scenario = this.#definitions.get(name)?.scenario ?? bundled
-    if (!scenario) throw new UnknownScenarioError(name, await this.#startable())
+    if (!scenario) throw new UnknownScenarioError(name, await this.#startableScenarios())
     this.#environment.model.transact(() => this.#begin(scenario, true))
     return scenario.name
   }
@@ -210,7 +210,7 @@ export class EnvironmentScenarios {
   async find(name: string): Promise<ScenarioWithDocument> {
     const bundled = (await this.#bundled.all()).find((each) => each.name === name)
     const scenario = this.#definitions.get(name)?.scenario ?? bundled
-    if (!scenario) throw new UnknownScenarioError(name, await this.#startable())
+    if (!scenario) throw new UnknownScenarioError(name, await this.#startableScenarios())
     return { scenario: scenarioView(scenario, this.#runs.get(name)), document: scenario.text ?? null }
   }
 
@@ -301,7 +301,7 @@ export class EnvironmentScenarios {
   }
 
   /** The names of all that can be started, bundled ones too. */
-  async #startable(): Promise<string[]> {
+  async #startableScenarios(): Promise<string[]> {
     const defined = [...this.#definitions.values()].map(({ id }) => id)
     return [...new Set([...defined, ...(await this.#bundled.names())])].sort()
   }

@@ -47,7 +47,7 @@ export class ScenarioRun {
       ...countsOf(counts[index]),
     }))
     const history = { name, started: 1, startedManually: started_manually, stopped: !running, rules }
-    return this.#before ? together(this.#before, history) : history
+    return this.#before ? joinedHistories(this.#before, history) : history
   }
 
   /** Lets go of the requests that wait at its barriers. */
@@ -127,7 +127,7 @@ export class Histories {
 
   add(history: ScenarioHistory): void {
     const earlier = this.#byName.get(history.name)
-    this.#byName.set(history.name, earlier ? together(earlier, history) : history)
+    this.#byName.set(history.name, earlier ? joinedHistories(earlier, history) : history)
   }
 
   list(): ScenarioHistory[] {
@@ -136,7 +136,7 @@ export class Histories {
 }
 
 /** A scenario that was redefined has the rules of its latest definition; what others of the same name saw counts. */
-function together(a: ScenarioHistory, b: ScenarioHistory): ScenarioHistory {
+function joinedHistories(a: ScenarioHistory, b: ScenarioHistory): ScenarioHistory {
   const before = new Map(a.rules.map((rule) => [rule.name, rule]))
   const rules = b.rules.map((rule) => {
     const { matched, hits, shadowed_by } = countsOf(before.get(rule.name))
@@ -161,7 +161,7 @@ export function sumsOf(histories: readonly ScenarioHistory[]): ScenarioHistory[]
   const sums = new Map<string, ScenarioHistory>()
   for (const history of histories) {
     const before = sums.get(history.name)
-    const sum = before ? together(before, history) : history
+    const sum = before ? joinedHistories(before, history) : history
     const names = new Set(history.rules.map(({ name }) => name))
     const former = before?.rules.filter(({ name }) => !names.has(name)) ?? []
     sums.set(history.name, { ...sum, rules: [...former, ...sum.rules] })

@@ -28,7 +28,7 @@ export class IllegalMoveError extends Error {
 }
 
 export function allowedEvents(account: Account): AccountEvent[] {
-  return ACCOUNT_EVENTS.filter((event) => obstacle(account, event) === undefined)
+  return ACCOUNT_EVENTS.filter((event) => obstacleTo(account, event) === undefined)
 }
 
 /**
@@ -41,7 +41,7 @@ export function applyAccountEvent(
   event: AccountEvent,
   trace = new RequestTrace(),
 ): Account {
-  const reason = obstacle(account, event)
+  const reason = obstacleTo(account, event)
   if (reason !== undefined) {
     const { id, status } = account
     const allowed = allowedEvents(account)
@@ -100,7 +100,7 @@ const STATUS_EVENTS = { expire: 'expired_manually', disconnect: 'disconnected' }
   Record<AccountEvent, LifecycleEvent>
 >
 
-function obstacle(account: Account, event: AccountEvent): string | undefined {
+function obstacleTo(account: Account, event: AccountEvent): string | undefined {
   switch (event) {
     case 'expire':
     case 'disconnect': {

@@ -62,10 +62,10 @@ export function keptRows(
   const names = new Set(connectorNames(seed))
   const connections = tables.connections.values().filter(({ key_id }) => names.has(key_id))
   const providers = tables.providers.values().filter(({ identifier }) => names.has(identifier))
-  return { connections: union(before.connections, connections), providers: union(before.providers, providers) }
+  return { connections: unionOf(before.connections, connections), providers: unionOf(before.providers, providers) }
 }
 
-function union<T extends { readonly id: string }>(before: readonly T[], current: readonly T[]): T[] {
+function unionOf<T extends { readonly id: string }>(before: readonly T[], current: readonly T[]): T[] {
   const ids = new Set(before.map(({ id }) => id))
   return [...before, ...current.filter(({ id }) => !ids.has(id))]
 }

@@ -109,7 +109,7 @@ export class EnvironmentRegistry {
   load({ image, commits }: LoadedState): void {
     this.#isLoading = true
     this.#loadImage(image)
-    this.#replay(commits)
+    this.#replayCommits(commits)
     this.#isLoading = false
   }
 
@@ -125,7 +125,7 @@ export class EnvironmentRegistry {
   create(name: string, basics: EnvironmentBasics, fill: (environment: Environment) => void): Environment {
     if (!ENVIRONMENT_NAME.test(name)) throw new RangeError(`an environment has ${ENVIRONMENT_NAME_RULE}`)
     if (this.#environments.has(name)) throw new RangeError(`there is an environment ${name} already`)
-    const environment = this.#make(name, basics)
+    const environment = this.#makeEnvironment(name, basics)
     this.#environments.set(name, environment)
     const undo = (): void => {
       this.#environments.delete(name)
@@ -219,7 +219,7 @@ export class EnvironmentRegistry {
     }
   }
 
-  #make(name: string, basics: EnvironmentBasics): Environment {
+  #makeEnvironment(name: string, basics: EnvironmentBasics): Environment {
     return new Environment({
       name,
       basics,
@@ -234,7 +234,7 @@ export class EnvironmentRegistry {
     this.#requestIds = { ...state?.request_ids }
     for (const [name, image] of Object.entries(state?.environments ?? {})) {
       const { settings, clock, ids, tables } = image
-      const environment = this.#make(name, { settings, clock, ids })
+      const environment = this.#makeEnvironment(name, { settings, clock, ids })
       const { model } = environment
       this.#environments.set(name, environment)
       for (const name of TABLE_NAMES) for (const row of tables[name]) model.tables[name].load(row as never)
@@ -242,7 +242,7 @@ export class EnvironmentRegistry {
     }
   }
 
-  #replay(commits: readonly LoggedCommit[]): void {
+  #replayCommits(commits: readonly LoggedCommit[]): void {
     for (const commit of commits) {
       if ('request_ids' in commit) {
         Object.assign(this.#requestIds, commit.request_ids)
@@ -257,7 +257,7 @@ export class EnvironmentRegistry {
       }
       // In the log of an earlier build also each change of settings or clock.
       if (environment && record) environment.load(record)
-      else if (record) this.#environments.set(name, (environment = this.#make(name, record)))
+      else if (record) this.#environments.set(name, (environment = this.#makeEnvironment(name, record)))
       environment?.skipIds(ids)
       for (const table of emptied) environment?.model.empty(table)
       for (const change of changes) environment?.redo(change)

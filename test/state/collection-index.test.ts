@@ -5,7 +5,7 @@ import {
   compareKeys,
   type Condition,
   itemId,
-  meeting,
+  testOfConditions,
   OPERATORS,
   plainText,
   sortKey,
@@ -241,7 +241,7 @@ function expectedRows(
   rows: readonly CollectionItem[],
   { conditions, words, wordFields, sort }: ItemQuery,
 ): CollectionItem[] {
-  const isMet = meeting(conditions)
+  const isMet = testOfConditions(conditions)
   const textOf = (row: CollectionItem): string =>
     Object.entries(row.item)
       .filter(([name]) => wordFields.length === 0 || wordFields.includes(name))

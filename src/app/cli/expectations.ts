@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { collectionNamed, conditionsOf, meeting } from '../../model/domain/collection.ts'
+import { collectionNamed, conditionsOf, testOfConditions } from '../../model/domain/collection.ts'
 import { type JsonObject, jsonText } from '../../model/domain/json.ts'
 import { maskJson } from '../../model/domain/masking.ts'
 import { RequestTrace } from '../../model/domain/request-trace.ts'
@@ -68,7 +68,7 @@ async function unmetItems(
       .all()
       .map(({ item }) => item)
   })
-  const matched = items.filter(meeting(conditionsOf(where))).length
+  const matched = items.filter(testOfConditions(conditionsOf(where))).length
   if (times === undefined ? matched > 0 : matched === times) return []
   const sentence = `${plural(matched, 'item')} of ${subject} with ${jsonText(where)}; wanted: ${timesText(times)}`
   const near = items.slice(-3).map((item) => `there is ${jsonText(maskJson(item))}`)

@@ -5,7 +5,7 @@ import { mayBeCalled } from '../../model/domain/base-url.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { hasCode, systemReason } from '../../model/domain/system-error.ts'
 import { plural } from '../../model/domain/text.ts'
-import { unreplayable } from '../../compare/record/observed.ts'
+import { contractBreaches } from '../../compare/record/observed.ts'
 import { RecordingProxy } from '../../compare/record/proxy.ts'
 import type { Recorded } from '../../compare/record/recorded.ts'
 import { RandomIds, systemTime } from '../../state/model/time-and-ids.ts'
@@ -34,7 +34,7 @@ export const record: Run<'record'> = async ({ values }, { out, err, progress }) 
     nonce: new RandomIds().id('record'),
     recorded: (exchange) => {
       exchanges.push(exchange)
-      const [first, ...more] = unreplayable(exchange)
+      const [first, ...more] = contractBreaches(exchange)
       progress?.(`${plural(exchanges.length, 'request')} recorded`)
       const said = `${exchange.method} ${exchange.target.split('?', 1).join()} ${exchange.response?.status ?? 'no answer'}`
       if (first !== undefined) err(`contract: ${said}: ${first}${more.length > 0 ? ` (and ${more.length} more)` : ''}`)

@@ -113,7 +113,7 @@ function credentialKind(connectionType: string): CredentialKind | null {
 }
 
 /** What a create stores besides the name of the account. */
-export function storing(authorization_details: JsonObject): JsonObject {
+export function createBodyStoring(authorization_details: JsonObject): JsonObject {
   return { connected_account: { authorization_details } }
 }
 

@@ -1,7 +1,7 @@
 import { type JsonObject, textOf } from '../../model/domain/json.ts'
 import { type ServiceResponse, Skipped } from './service-response.ts'
 import type { ControlApi, ConsentDecision, TestEnvironment } from './control-api.ts'
-import { Catalog, credentialsOf, storing } from './catalog.ts'
+import { Catalog, credentialsOf, createBodyStoring } from './catalog.ts'
 import { TestResources } from './resources.ts'
 import { Api } from './target.ts'
 
@@ -95,7 +95,7 @@ export class CheckContext {
 
   /** An account with stored credentials. @throws Broken */
   async active(body: JsonObject = {}): Promise<CreatedAccount> {
-    return this.account({ ...storing(await this.credentials()), ...body })
+    return this.account({ ...createBodyStoring(await this.credentials()), ...body })
   }
 
   /** The account with stored credentials that checks share. No check may change it. @throws Broken */

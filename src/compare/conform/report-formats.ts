@@ -6,15 +6,15 @@ import type { ConformReport } from './run.ts'
 export function conformReportText(report: ConformReport, format: 'text' | 'json' | 'junit'): string {
   switch (format) {
     case 'text':
-      return readable(report)
+      return readableReport(report)
     case 'json':
       return JSON.stringify({ checks: report.checks, summary: report.summary }, undefined, 2)
     case 'junit':
-      return junit(report)
+      return junitReport(report)
   }
 }
 
-function readable({ checks, summary }: ConformReport): string {
+function readableReport({ checks, summary }: ConformReport): string {
   const width = Math.max(...checks.map(({ id }) => id.length))
   const lines = checks.map((check) => {
     const line = `${check.result.padEnd(8)}${check.id.padEnd(width)}  ${check.title} (${check.basis})`
@@ -22,11 +22,11 @@ function readable({ checks, summary }: ConformReport): string {
   })
   const { total, held, broken, skipped } = summary
   const last = `${total} checks: ${held} held, ${broken} broken, ${skipped} skipped`
-  return [...lines, '', ...skips(checks), last].join('\n')
+  return [...lines, '', ...skippedReasons(checks), last].join('\n')
 }
 
 /** Each reason for skipping once, with how many checks it took. */
-function skips(checks: readonly CheckOutcome[]): string[] {
+function skippedReasons(checks: readonly CheckOutcome[]): string[] {
   const reasons = new Map<string, number>()
   for (const { result, reason } of checks) {
     if (result === 'skipped') reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
@@ -34,7 +34,7 @@ function skips(checks: readonly CheckOutcome[]): string[] {
   return [...reasons].map(([reason, count]) => `${count} skipped: ${reason}`)
 }
 
-function junit({ checks }: ConformReport): string {
+function junitReport({ checks }: ConformReport): string {
   const cases = checks.map(({ id, title, basis, result, reason }): JunitCase => {
     const [className = ''] = id.split('/')
     const about = { className, name: `${id}: ${title} (${basis})` }

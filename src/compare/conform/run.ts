@@ -86,7 +86,7 @@ export async function runAll(
   for (const check of checks) {
     progress?.(outcomes.length, checks.length, check.id)
     const aborted = signal?.aborted === true
-    outcomes.push(aborted ? outcome(check, 'skipped', 'the run was interrupted') : await runOne(check, context))
+    outcomes.push(aborted ? outcomeOfCheck(check, 'skipped', 'the run was interrupted') : await runOne(check, context))
   }
   return outcomes
 }
@@ -94,15 +94,15 @@ export async function runAll(
 async function runOne(check: Check, context: CheckContext): Promise<CheckOutcome> {
   try {
     await check.run(context)
-    return outcome(check, 'held', '')
+    return outcomeOfCheck(check, 'held', '')
   } catch (error) {
-    if (error instanceof Skipped) return outcome(check, 'skipped', error.message)
-    if (error instanceof Broken) return outcome(check, 'broken', error.message)
-    return outcome(check, 'broken', `expected an answer that can be read, found ${failureReason(error)}`)
+    if (error instanceof Skipped) return outcomeOfCheck(check, 'skipped', error.message)
+    if (error instanceof Broken) return outcomeOfCheck(check, 'broken', error.message)
+    return outcomeOfCheck(check, 'broken', `expected an answer that can be read, found ${failureReason(error)}`)
   }
 }
 
-function outcome({ id, title, basis }: Check, result: CheckResult, reason: string): CheckOutcome {
+function outcomeOfCheck({ id, title, basis }: Check, result: CheckResult, reason: string): CheckOutcome {
   return { id, title, basis, result, reason }
 }
 

@@ -105,7 +105,7 @@ export class Findings {
     const name = operation ?? linkedOperation
     if (service.status === mock.status) this.exercise(refusalBasis(name, mock) ?? '')
     const about = check && (check.operation ?? name) === name ? check : undefined
-    for (const each of differences) this.#keep(each, name, about, mock)
+    for (const each of differences) this.#addDifference(each, name, about, mock)
   }
 
   list(): DriftFinding[] {
@@ -137,23 +137,23 @@ export class Findings {
     if (gap !== undefined) this.#exercised.add(gap)
   }
 
-  #keep(
+  #addDifference(
     difference: ResponseDifference,
     operation: string,
     check: AskingCheck | undefined,
     mock: ServiceResponse,
   ): void {
     const about = difference.behaviour ? check : undefined
-    const finding = this.#finding(difference, operation, about, mock)
+    const finding = this.#findingOf(difference, operation, about, mock)
     if (this.#findings.has(finding.id)) return
     this.#findings.set(finding.id, finding)
     if (!difference.behaviour || difference.place === '' || mock.status >= 400) return
-    const general = this.#finding(difference, operation, undefined, mock)
+    const general = this.#findingOf(difference, operation, undefined, mock)
     const entry = this.#anyCheck.get(general.id) ?? { finding: general, ids: new Set() }
     this.#anyCheck.set(general.id, { ...entry, ids: entry.ids.add(finding.id) })
   }
 
-  #finding(
+  #findingOf(
     difference: ResponseDifference,
     operation: string,
     check: AskingCheck | undefined,

@@ -46,7 +46,7 @@ export async function compareExchanges(options: ReplayOptions): Promise<Findings
         service && toService ? await service.ask(await toService.request(exchange), check) : exchange.serviceResponse
       const response = await mock.send(request)
       findings.add({ request, mock: response, service: serviceResponse, map: pairs, check })
-      learn(pairs, request, response, serviceResponse)
+      pairResponses(pairs, request, response, serviceResponse)
       toMock.learn(exchange, response)
       toService?.learn(exchange, serviceResponse)
     } catch (error) {
@@ -59,7 +59,12 @@ export async function compareExchanges(options: ReplayOptions): Promise<Findings
 }
 
 /** Two answers to one request: what each has made in place of the other's. */
-export function learn(map: ValueMap, request: HttpRequest, mine: ServiceResponse, theirs: ServiceResponse): void {
+export function pairResponses(
+  map: ValueMap,
+  request: HttpRequest,
+  mine: ServiceResponse,
+  theirs: ServiceResponse,
+): void {
   if (mine.status < 400 && theirs.status >= 400) map.miss(parsedJson(mine.text), request)
   else map.learn(parsedJson(mine.text), parsedJson(theirs.text))
 }
@@ -89,7 +94,7 @@ export class Replayed {
   }
 
   learn({ request, serviceResponse: response }: Exchange, mockResponse: ServiceResponse): void {
-    learn(this.map, request, response, mockResponse)
+    pairResponses(this.map, request, response, mockResponse)
   }
 
   /** Recordings hold no credentials, and those of another environment would not do. */

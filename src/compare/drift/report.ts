@@ -23,7 +23,7 @@ export function reportOf(findings: readonly DriftFinding[], gaps: Gaps): DriftRe
 export function driftText({ findings, gaps, summary }: DriftReport): string {
   const { total, contract, mock, data } = summary
   return [
-    ...CLASSES.flatMap((each) => findings.filter((finding) => finding.class === each).flatMap(lines)),
+    ...CLASSES.flatMap((each) => findings.filter((finding) => finding.class === each).flatMap(linesOfFinding)),
     `gaps confirmed: ${gaps.confirmed.join(', ') || 'none'}`,
     `gaps contradicted: ${gaps.contradicted.join(', ') || 'none'}`,
     `gaps not exercised: ${gaps.not_exercised.join(', ') || 'none'}`,
@@ -32,7 +32,7 @@ export function driftText({ findings, gaps, summary }: DriftReport): string {
   ].join('\n')
 }
 
-function lines(finding: DriftFinding): string[] {
+function linesOfFinding(finding: DriftFinding): string[] {
   const { id, class: of, gap, basis, title, settings } = finding
   const fix = settings && `fix: ${jsonText(settings)}`
   const below = [title, responsesOf(finding), fix].filter((each) => each !== undefined)

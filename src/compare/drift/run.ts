@@ -151,12 +151,12 @@ class Service extends PermittedTarget {
       if (error instanceof StartError) throw error
       return new ServiceResponse(`${request.method} ${request.path}`, 0, {}, failureReason(error))
     })
-    if (response.status === 200 || response.status === 201) this.#keep(request, response)
+    if (response.status === 200 || response.status === 201) this.#registerForRemoval(request, response)
     return response
   }
 
   /** What is removed at the end: what has a name of this run, what a request of a recording has created, environments of checks. */
-  #keep({ method, path, headers }: HttpRequest, response: ServiceResponse): void {
+  #registerForRemoval({ method, path, headers }: HttpRequest, response: ServiceResponse): void {
     const isCreate = response.status === 201 && CREATES.has(operationAt(method, path.replace(/\?.*/, '')))
     this.resources.addAccount(response, isCreate)
     this.resources.addProvider(response, isCreate)

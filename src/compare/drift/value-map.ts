@@ -38,15 +38,15 @@ export class ValueMap {
     // Lists may have another order: a value that both answers hold stands for nothing else.
     const others = new Set(stringsIn(theirs))
     for (const text of stringsIn(mine)) if (others.has(text)) this.pair(text, text)
-    this.#learn(mine, theirs)
+    this.#pairValues(mine, theirs)
   }
 
-  #learn(mine: JsonValue | undefined, theirs: JsonValue | undefined): void {
+  #pairValues(mine: JsonValue | undefined, theirs: JsonValue | undefined): void {
     if (typeof mine === 'string' && typeof theirs === 'string') this.pair(mine, theirs)
     if (Array.isArray(mine) && Array.isArray(theirs))
-      for (const [at, item] of mine.entries()) this.#learn(item, theirs[at])
+      for (const [at, item] of mine.entries()) this.#pairValues(item, theirs[at])
     if (isJsonObject(mine) && isJsonObject(theirs))
-      for (const [key, value] of Object.entries(mine)) this.#learn(value, ownMember(theirs, key))
+      for (const [key, value] of Object.entries(mine)) this.#pairValues(value, ownMember(theirs, key))
   }
 
   /** One value in place of another. The parts of two links are values too. */

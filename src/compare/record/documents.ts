@@ -30,7 +30,7 @@ import { fieldsIn, listedFields, connectionDocument } from '../drift/mirror.ts'
 import { FileSize } from '../../files/openapi/connector-from-openapi.ts'
 import { literalValue } from '../../files/openapi/generated-values.ts'
 import { headerIn, type Recorded } from './recorded.ts'
-import { type Observed, observe, toolErrorOf } from './observed.ts'
+import { type Observed, parsedExchange, toolErrorOf } from './observed.ts'
 import { quote, shorten } from '../../model/domain/text.ts'
 import { isMatcher } from '../../model/domain/value-match.ts'
 import type { Secrets } from './secrets.ts'
@@ -46,7 +46,7 @@ export interface RecordedSeed {
 /** What was there when it was first seen, as a seed and connectors. What the recording itself made is in neither. */
 export function documentsOf(exchanges: readonly Recorded[], secrets: Secrets): RecordedSeed {
   const traffic = new Traffic()
-  for (const exchange of exchanges) traffic.add(exchange, observe(exchange))
+  for (const exchange of exchanges) traffic.add(exchange, parsedExchange(exchange))
   return traffic.documents(secrets)
 }
 
@@ -111,14 +111,14 @@ class Traffic {
       const scopes = WITH_SCOPES.flatMap((kind) => listAt(objectAt(details, kind), 'scopes'))
       if (scopes.length > 0) this.#scopes.set(textAt(each, 'connector'), scopes)
       if (this.#made.has(accountName(textsOf(each)))) this.#made.add(textAt(each, 'id'))
-      keep(this.#accounts, scoped, textAt(each, 'id'))
+      setFirst(this.#accounts, scoped, textAt(each, 'id'))
     }
-    for (const each of objectsIn(responseBody, 'connections')) keep(this.#connections, each, textAt(each, 'key_id'))
+    for (const each of objectsIn(responseBody, 'connections')) setFirst(this.#connections, each, textAt(each, 'key_id'))
     for (const each of [provider, ...objectsIn(responseBody, 'providers')])
-      keep(this.#providers, each, textAt(each, 'identifier'))
+      setFirst(this.#providers, each, textAt(each, 'identifier'))
     for (const each of objectsIn(responseBody, 'tools')) {
       const tool = isJsonObject(ownMember(each, 'tool')) ? objectAt(each, 'tool') : each
-      keep(this.#tools, tool, textAt(objectAt(tool, 'definition'), 'name'))
+      setFirst(this.#tools, tool, textAt(objectAt(tool, 'definition'), 'name'))
     }
   }
 
@@ -323,7 +323,7 @@ class Traffic {
       groups.set(key, group)
     }
     const sorted = [...groups.values()].sort(
-      (a, b) => leaves(ownMember(b.on, 'body')) - leaves(ownMember(a.on, 'body')),
+      (a, b) => leafCount(ownMember(b.on, 'body')) - leafCount(ownMember(a.on, 'body')),
     )
     const notRecorded = { status: 404, body: { error: 'no call of this account with this input was recorded' } }
     return [...sorted.map(({ on, answers }) => ({ on, ...inSequence(answers) })), { on: request, respond: notRecorded }]
@@ -391,9 +391,9 @@ function inputMatch(input: JsonObject): JsonObject {
   return Object.fromEntries(entries)
 }
 
-function leaves(value: JsonValue | undefined): number {
+function leafCount(value: JsonValue | undefined): number {
   return isJsonObject(value)
-    ? Object.values(value).reduce<number>((sum, each) => sum + leaves(each), 0)
+    ? Object.values(value).reduce<number>((sum, each) => sum + leafCount(each), 0)
     : Number(value !== undefined)
 }
 
@@ -415,7 +415,7 @@ function credentialsOf(names: readonly string[]): JsonObject {
   return { fields: fields.map(({ name }) => ({ name })), send: { headers: send.headers } }
 }
 
-function keep(into: Map<string, JsonObject>, item: JsonObject, key: string): void {
+function setFirst(into: Map<string, JsonObject>, item: JsonObject, key: string): void {
   if (key !== '' && !into.has(key)) into.set(key, item)
 }
 

@@ -1,4 +1,4 @@
-import { unreplayable } from './observed.ts'
+import { contractBreaches } from './observed.ts'
 import { bodyText, headerIn, MAX_KEPT, type Message, type Recorded } from './recorded.ts'
 import type { Secrets } from './secrets.ts'
 
@@ -24,7 +24,7 @@ function entryOf(exchange: Recorded, { upstream, secrets }: HarOptions) {
   const url = secrets.url(upstream.replace(/\/+$/, '') + target)
   const [requestMessage, received] = [shownMessage(request, secrets), shownMessage(response, secrets)]
   const notes = [
-    ...unreplayable(exchange).map((problem) => `contract: ${secrets.text(problem)}`),
+    ...contractBreaches(exchange).map((problem) => `contract: ${secrets.text(problem)}`),
     ...(response ? [] : ['the service gave no answer']),
     ...(response?.isTorn === true ? ['the answer ended before it was complete'] : []),
     ...(requestMessage.note === undefined ? [] : [`the request: ${requestMessage.note}`]),

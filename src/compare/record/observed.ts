@@ -27,7 +27,7 @@ export interface Observed {
   readonly code: string
 }
 
-export function observe({ method, target, request, response }: Recorded): Observed {
+export function parsedExchange({ method, target, request, response }: Recorded): Observed {
   const [path = '', query = ''] = target.split('?')
   const text = bodyText(request)
   const isForm = headerIn(request, 'content-type')?.includes('x-www-form-urlencoded') === true
@@ -60,8 +60,8 @@ export function toolErrorOf(body: JsonValue | undefined): JsonObject | undefined
 }
 
 /** What the contract says against an exchange, one sentence each. A request that was refused may be wrong on purpose. */
-export function unreplayable(exchange: Recorded): string[] {
-  const { operation, query, sent, responseBody, status } = observe(exchange)
+export function contractBreaches(exchange: Recorded): string[] {
+  const { operation, query, sent, responseBody, status } = parsedExchange(exchange)
   if (operation === undefined) return []
   const route = routeOf(operation)
   const path = { ...pathPattern(route.path).exec(exchange.target.split('?', 1).join())?.groups }

@@ -37,7 +37,7 @@ export class RecordingProxy {
     // A connection that is used again may be closed at that moment, which the client would take for an answer of the service.
     this.#client = new HttpClient(options.upstream)
     this.#server = createServer((request, response) => {
-      const passing = this.#pass(request, response)
+      const passing = this.#passOn(request, response)
       this.#running.add(passing)
       void passing.finally(() => this.#running.delete(passing))
     })
@@ -82,7 +82,7 @@ export class RecordingProxy {
     throw new StartError(`--upstream ${upstream} redirects to ${location}; name that one, if it is the service`)
   }
 
-  async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #passOn(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { now, nonce, recorded } = this.#options
     if (request.headers[PROBE] === nonce) {
       this.#isLoop = true

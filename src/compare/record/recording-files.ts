@@ -11,7 +11,7 @@ import { Replayed } from '../drift/replay.ts'
 import { driftText, reportOf } from '../drift/report.ts'
 import { documentsOf } from './documents.ts'
 import { harOf } from './har-file.ts'
-import { observe } from './observed.ts'
+import { parsedExchange } from './observed.ts'
 import { Rehearsal, type RehearsalMock } from './rehearsal.ts'
 import type { Recorded } from './recorded.ts'
 import { Secrets } from './secrets.ts'
@@ -94,7 +94,7 @@ async function writeFiles(
   const { documentText } = await import('../../files/document-text.ts')
   const document: Writing['document'] = (kind, name, each, comment) =>
     write(name, withSchema(kind, join(folder, name), documentText(each, comment)))
-  const ofService = exchanges.filter((exchange) => observe(exchange).operation !== undefined)
+  const ofService = exchanges.filter((exchange) => parsedExchange(exchange).operation !== undefined)
   const writing: Writing = { exchanges: ofService, secrets, document }
   progress('writing recording.har')
   const har = harOf(exchanges, { upstream, version: VERSION, secrets })

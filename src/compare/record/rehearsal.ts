@@ -6,11 +6,11 @@ import { isJsonObject, type JsonObject, jsonText, ownMember, parsedJson, textOf 
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import { Findings } from '../drift/findings.ts'
-import { learn, type Replayed } from '../drift/replay.ts'
+import { pairResponses, type Replayed } from '../drift/replay.ts'
 import { ValueMap } from '../drift/value-map.ts'
 import { type Exchange, harExchange } from '../drift/har.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
-import { observedCode, observe, toolErrorOf } from './observed.ts'
+import { observedCode, parsedExchange, toolErrorOf } from './observed.ts'
 import { bodyText, headerIn, type Message, type Recorded } from './recorded.ts'
 
 /** A mock that has the recorded seed, in which the recording is tried. */
@@ -71,8 +71,8 @@ export class Rehearsal {
   async run(exchanges: readonly Recorded[]): Promise<string[]> {
     const notes: string[] = []
     for (const exchange of exchanges) {
-      const { operation } = observe(exchange)
-      const note = operation && (await this.#step(exchange, operation))
+      const { operation } = parsedExchange(exchange)
+      const note = operation && (await this.#replayExchange(exchange, operation))
       if (note !== undefined) notes.push(note)
     }
     await this.#mock.save()
@@ -97,8 +97,8 @@ export class Rehearsal {
     return [...notes]
   }
 
-  async #step(exchange: Recorded, operation: Operation): Promise<string | undefined> {
-    const recorded = replayable(exchange)
+  async #replayExchange(exchange: Recorded, operation: Operation): Promise<string | undefined> {
+    const recorded = replayedExchange(exchange)
     const wanted = rehearsedOutcome(recorded.serviceResponse, exchange.response?.isTorn === false)
     await this.#decideLatestLink(operation, recorded.request)
     let request: HttpRequest
@@ -117,16 +117,16 @@ export class Rehearsal {
     ) {
       // A user has given consent meanwhile, which no proxy sees.
       await this.#mock.restore()
-      await this.#approve()
-      response = await this.#again(request)
+      await this.#approveLatestLink()
+      response = await this.#sendAgain(request)
     }
     const first = rehearsedOutcome(response)
     const isWhole = recorded.serviceResponse.status > 0
     if (isWhole) this.findings.add({ request, mock: response, service: recorded.serviceResponse, map: this.#pairs })
     if (isOther(first, wanted))
-      response = (await this.#responseByRule(exchange, operation, wanted, request)) ?? (await this.#again(request))
+      response = (await this.#responseByRule(exchange, operation, wanted, request)) ?? (await this.#sendAgain(request))
     this.#replayed.learn(recorded, response)
-    if (isWhole) learn(this.#pairs, request, response, recorded.serviceResponse)
+    if (isWhole) pairResponses(this.#pairs, request, response, recorded.serviceResponse)
     const [body, data] = [parsedJson(request.body ?? ''), dataOf(response)]
     if (operation === 'execute_tool' && isJsonObject(body) && data !== undefined)
       this.#toolCalls.push({ account: this.#mock.caller(), body, data })
@@ -135,7 +135,7 @@ export class Rehearsal {
     return `${exchange.method} ${recordedPath(exchange)} answered ${outcomeText(wanted)}, and its replay answers ${outcomeText(first)}`
   }
 
-  async #again(request: HttpRequest): Promise<ServiceResponse> {
+  async #sendAgain(request: HttpRequest): Promise<ServiceResponse> {
     await this.#mock.restore()
     return this.#mock.send(request).catch(noResponse)
   }
@@ -170,12 +170,12 @@ export class Rehearsal {
     const id = textOf(valueAt(parsedJson(body), 'auth_request_id'))
     if (id === '' || this.#replayed.map.has(id)) return
     await this.#mock.save()
-    const result = await this.#approve()
+    const result = await this.#approveLatestLink()
     if (result !== undefined) this.#replayed.map.pair(id, result)
   }
 
   /** @returns the id of the auth request, empty where the link leads to none; undefined without a link */
-  async #approve(): Promise<string | undefined> {
+  async #approveLatestLink(): Promise<string | undefined> {
     const link = parseUrl(this.#links.pop() ?? '')
     if (!link) return undefined
     const redirect = await this.#mock
@@ -257,7 +257,7 @@ function noResponse(): ServiceResponse {
 }
 
 /** A recorded exchange as it is sent again. */
-function replayable({ method, target, request, response }: Recorded): Exchange {
+function replayedExchange({ method, target, request, response }: Recorded): Exchange {
   return harExchange(
     { method, path: target, headers: request.headers, body: bodyText(request) || undefined },
     { status: response?.status ?? 0, headers: response?.headers ?? [], text: bodyText(response) ?? '' },

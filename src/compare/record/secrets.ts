@@ -125,7 +125,7 @@ export class Secrets {
     const { read, starts, ends } = decodeUnits(text, unit)
     let [hidden, from, at] = ['', 0, 0]
     while (at + LEAST <= read.length) {
-      const match = this.#at(read, at)
+      const match = this.#secretAt(read, at)
       if (!match) {
         at++
         continue
@@ -138,7 +138,7 @@ export class Secrets {
   }
 
   /** What is to be hidden at a place: a whole secret, or as much as there is of one. */
-  #at(read: string, at: number): { readonly placeholder: string; readonly length: number } | undefined {
+  #secretAt(read: string, at: number): { readonly placeholder: string; readonly length: number } | undefined {
     const gram = read.slice(at, at + LEAST)
     const whole = this.#starts.get(gram)?.find(({ value }) => read.startsWith(value, at))
     if (whole) return { placeholder: this.placeholder(whole.secret), length: whole.value.length }
@@ -219,13 +219,13 @@ export class Secrets {
       return
     }
     this.#finding.json(json)
-    this.#visit(json)
+    this.#learnInside(json)
   }
 
   /** JSON inside texts of JSON, and the values that identify. */
-  #visit(value: JsonValue | JsonObject, name = ''): void {
-    if (Array.isArray(value)) for (const item of value) this.#visit(item, name)
-    else if (isJsonObject(value)) for (const [key, item] of Object.entries(value)) this.#visit(item, key)
+  #learnInside(value: JsonValue | JsonObject, name = ''): void {
+    if (Array.isArray(value)) for (const item of value) this.#learnInside(item, name)
+    else if (isJsonObject(value)) for (const [key, item] of Object.entries(value)) this.#learnInside(item, key)
     if (typeof value !== 'string') return
     if (IDENTIFYING.has(name)) this.#identifying.add(value)
     if (/^\s*[[{]/.test(value)) this.#learnBody(value)

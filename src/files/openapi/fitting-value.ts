@@ -112,7 +112,7 @@ export class Fitting {
       if (before === undefined) break
       // A repeated item gives way to one that differs, where the list would be too short without it.
       const isNeeded = items.length < Number(least ?? 0) || at < positions.length
-      const item = isUnique ? differing(before, described, items, isNeeded) : before
+      const item = isUnique ? valueNotIn(before, described, items, isNeeded) : before
       if (item !== undefined) items.push(item)
     }
     if (items.length < Number(least ?? 0)) this.note?.(TOO_FEW)
@@ -162,7 +162,7 @@ function isTemplate(value: JsonValue): boolean {
 const RANDOM = /\{\{(id|uuid|faker 'internet)/
 
 /** A value like this one that the list does not have; undefined where there is none, or a value that is in it is not needed. */
-function differing(
+function valueNotIn(
   value: JsonValue,
   schema: JsonValue,
   list: readonly JsonValue[],

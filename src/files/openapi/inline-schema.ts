@@ -67,11 +67,11 @@ class Inlining {
 
   constructor(
     readonly follow: Follow,
-    readonly bounds: Bounds,
+    readonly copyBounds: Bounds,
     /** The values of an answer; undefined for an input. */
     readonly values: ValueOf | undefined,
   ) {
-    this.#left = bounds.schemas
+    this.#left = copyBounds.schemas
   }
 
   /** Undefined for a schema that is left out. */
@@ -81,7 +81,7 @@ class Inlining {
     const isNew = ref !== '' && !place.refs.includes(ref)
     const target = isNew ? this.follow({ $ref: ref }) : undefined
     if (target !== undefined) return this.inline(target, { ...place, refs: [...place.refs, ref] })
-    if (ref !== '' || place.depth > this.bounds.depth || this.#left <= 0) {
+    if (ref !== '' || place.depth > this.copyBounds.depth || this.#left <= 0) {
       // A new reference that leads nowhere cuts nothing: the document does not have it.
       if (!isNew) this.isCut = true
       const referenced = this.follow(schema)
@@ -97,7 +97,7 @@ class Inlining {
   }
 
   #mergedParts(source: JsonObject, place: Place): JsonObject {
-    const result = ownKeywords(source, this.values ? 0 : this.bounds.description)
+    const result = ownKeywords(source, this.values ? 0 : this.copyBounds.description)
     const pattern = ownMember(source, 'pattern')
     if (typeof pattern === 'string' && result['pattern'] === undefined) this.patterns.add(pattern)
     this.#properties(source, result, place)
@@ -119,9 +119,9 @@ class Inlining {
     const isNullable = choices.length < described.length
     const inlined = this.#inlineAll(choices.slice(0, this.values ? 1 : MAX_CHOICES), place)
     const [only] = inlined
-    if (only && inlined.length === 1 && choices.length === 1) parts.push(isNullable ? nullable(only) : only)
+    if (only && inlined.length === 1 && choices.length === 1) parts.push(isNullable ? nullableSchema(only) : only)
     else if (only && this.values) parts.push(only)
-    const merged = parts.reduce(merge, result)
+    const merged = parts.reduce(mergeSchemas, result)
     if (isClosedByPart([result, ...parts])) this.isOpened = true
     if (this.values) this.#nameKind(merged, source, { choice: choices[0], ref: place.refs.at(-1) ?? '' })
     if (inlined.length > 1) merged['anyOf'] = isNullable ? [...inlined, { type: 'null' }] : inlined
@@ -203,7 +203,7 @@ function isNull(schema: JsonValue | undefined): boolean {
   return isJsonObject(schema) && ownMember(schema, 'type') === 'null'
 }
 
-function nullable(schema: JsonObject): JsonObject {
+function nullableSchema(schema: JsonObject): JsonObject {
   const type = ownMember(schema, 'type')
   const values = ownMember(schema, 'enum')
   return {
@@ -213,7 +213,7 @@ function nullable(schema: JsonObject): JsonObject {
   }
 }
 
-function merge(a: JsonObject, b: JsonObject): JsonObject {
+function mergeSchemas(a: JsonObject, b: JsonObject): JsonObject {
   // What one part closes, another may open.
   const { additionalProperties: _closed, ...rest } = a
   const { additionalProperties: _also, ...more } = b

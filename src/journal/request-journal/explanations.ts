@@ -62,7 +62,7 @@ function sendAgainWith(field: string, value: string): ActionDocument {
 }
 
 /** A wrong path, name or value is sent as it was meant. */
-function correction({ code, field, found }: Finding, meant: string): ActionDocument {
+function correctionAction({ code, field, found }: Finding, meant: string): ActionDocument {
   if (code === UNKNOWN_PATH) return action('send_again_as', `Send it again as ${meant}.`, null, meant)
   if (found !== null) return sendAgainWith(field, meant)
   return action('rename_field', `Send it again with ${meant} in place of ${field}.`, field, meant)
@@ -75,7 +75,7 @@ export function generalActions({ entry, environment }: Evidence): ActionDocument
   return [
     ...running.map((name) => action('stop_scenario', `Stop scenario ${name}.`, name)),
     ...entry.findings.flatMap((finding) =>
-      finding.did_you_mean === null ? [] : [correction(finding, finding.did_you_mean)],
+      finding.did_you_mean === null ? [] : [correctionAction(finding, finding.did_you_mean)],
     ),
   ]
 }

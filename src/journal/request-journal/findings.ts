@@ -90,7 +90,7 @@ function fieldFindings(entry: Omit<StoredEntry, 'findings'>, facts: FindingFacts
   const isCausedBy = (
     { field, did_you_mean: meant }: RequestWarning,
     { field: findingField, code }: Finding,
-  ): boolean => findingField === field || (code === 'required' && findingField === sibling(field, meant))
+  ): boolean => findingField === field || (code === 'required' && findingField === siblingField(field, meant))
   const misses = noted.filter(({ kind }) => kind === 'near_miss')
   const findings = [
     ...misses.map((miss) => {
@@ -124,7 +124,7 @@ function fieldFindings(entry: Omit<StoredEntry, 'findings'>, facts: FindingFacts
   }))
 }
 
-function sibling(field: string, name = ''): string {
+function siblingField(field: string, name = ''): string {
   return field.slice(0, field.lastIndexOf('.') + 1) + name
 }
 

@@ -8,7 +8,7 @@ import { type EntryEnvironment, type EntryInput, type EntryDocument, KEPT, type 
 import { findingsOf } from './findings.ts'
 import { nearMisses } from './near-miss.ts'
 import { isWithin, type Times, timesRange } from '../../model/domain/times.ts'
-import { isCounted, type EntryQuery, type Match, matchesEntry, select } from './query.ts'
+import { isCounted, type EntryQuery, type Match, matchesEntry, selectEntries } from './query.ts'
 import { withText } from './text-search.ts'
 import { type TimelineDocument, timelineEntry, entryView } from './view.ts'
 
@@ -243,14 +243,14 @@ export class Journal {
   }
 
   query(query: EntryQuery = {}): EntryDocument[] {
-    return select(this.entries(), query).map(entryView)
+    return selectEntries(this.entries(), query).map(entryView)
   }
 
   /** Like {@link query}, by the text of the query too, and in short where it says so. `about` belongs to all entries. */
   search(query: EntryQuery, about: string): Requests {
     const entries = this.entries()
     const before = this.#appended - entries.length
-    const selected = select(withText(entries, query.text ?? '', about), query)
+    const selected = selectEntries(withText(entries, query.text ?? '', about), query)
     if (query.short !== true) return { requests: selected.map(entryView) }
     const places = new Map(entries.map((entry, at) => [entry, before + at + 1]))
     return { requests: [], entries: selected.map((entry) => timelineEntry(entry, places.get(entry) ?? 0)) }

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../model/domain/json.ts'
 import type { StoredEntry } from './entry.ts'
 import { isSecretText } from '../../model/domain/secret.ts'
 import { type DocumentName, maskJson } from '../../model/domain/masking.ts'
-import { type Difference, differences, type Match } from './query.ts'
+import { type Difference, matchDifferences, type Match } from './query.ts'
 import { documentNameOf, entryPath } from './view.ts'
 
 /** An entry that nearly matches, and its differences from the match. */
@@ -17,18 +17,18 @@ const MAX_NEAR_MISSES = 3
 export function nearMisses(match: Match, entries: readonly StoredEntry[]): NearMissDocument[] {
   if (Object.keys(match).length === 0) return []
   const candidates = entries.flatMap((entry, index) => {
-    const entryDifferences = differences(match, entry)
+    const entryDifferences = matchDifferences(match, entry)
     const isOther = (entry.kind === 'control' || entry.kind === 'clock') && !entry.trace.account
     return entryDifferences.length === 0 || (isOther && match.kind === undefined)
       ? []
-      : [{ entry, found: entryDifferences, index, distance: distance(entry, entryDifferences) }]
+      : [{ entry, found: entryDifferences, index, distance: distanceOf(entry, entryDifferences) }]
   })
   candidates.sort((a, b) => a.distance - b.distance || b.index - a.index)
   return candidates.slice(0, MAX_NEAR_MISSES).map(({ entry, found }) => nearMissOf(entry, found))
 }
 
 /** Another operation counts more than another value; an entry that is not a request to the API counts more than one that is. */
-function distance({ kind }: StoredEntry, entryDifferences: readonly Difference[]): number {
+function distanceOf({ kind }: StoredEntry, entryDifferences: readonly Difference[]): number {
   const base = kind === 'request' ? 0 : 5
   return entryDifferences.reduce((sum, { field }) => sum + (field === 'operation' || field === 'kind' ? 10 : 1), base)
 }

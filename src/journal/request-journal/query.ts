@@ -121,7 +121,7 @@ function wrongValue(key: string, allowed: string, value: JsonValue): JournalQuer
 }
 
 export function matchesEntry(match: Match, entry: StoredEntry): boolean {
-  return differences(match, entry).length === 0
+  return matchDifferences(match, entry).length === 0
 }
 
 /** Without conditions, what a test did by the control API does not count. */
@@ -130,7 +130,7 @@ export function isCounted(match: Match, entry: StoredEntry): boolean {
   return entry.kind !== 'control' && entry.kind !== 'clock'
 }
 
-export function differences(match: Match, entry: StoredEntry): Difference[] {
+export function matchDifferences(match: Match, entry: StoredEntry): Difference[] {
   return (Object.keys(match) as MatchKey[]).flatMap((key) => {
     const wanted = match[key] ?? null
     const actual = FIELDS[key](entry)
@@ -220,7 +220,7 @@ function limitOf(text: string | null): number | undefined {
 }
 
 /** Oldest first, as `entries` are. @throws JournalQueryError when `since` is the id of no entry */
-export function select(
+export function selectEntries(
   entries: readonly StoredEntry[],
   { match = {}, text = '', short = false, since, limit = DEFAULT_LIMIT }: EntryQuery,
 ): StoredEntry[] {

@@ -43,7 +43,7 @@ export function replayOf(
   const wanted = last === undefined ? entries.length - 1 : entries.findLastIndex(({ id }) => id === last)
   const replaced = entries.findLastIndex(({ kind, path }, at) => at <= wanted && isChange(kind) && REPLACED.test(path))
   // Entries are in the order of their ends; rules count requests in the order in which they came in.
-  const order = entries.slice(replaced + 1, wanted + 1).sort((a, b) => begin(a) - begin(b))
+  const order = entries.slice(replaced + 1, wanted + 1).sort((a, b) => beginOf(a) - beginOf(b))
   const first = order.find(isRequest)
   const target = entries[wanted]
   if (!first || !target) return undefined
@@ -52,11 +52,11 @@ export function replayOf(
   for (const entry of entries.slice(wanted + 1)) builder.noteAccounts(entry)
   for (const account of accounts) builder.noteAccount(account)
   const name = `replay-${(last ?? target.id).replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 80)}`
-  const documents = builder.documents(name, describe(target, order.filter(isRequest).length))
+  const documents = builder.documents(name, replayDescription(target, order.filter(isRequest).length))
   return { ...documents, clock: first.at, mcp: order.some(({ path }) => MCP_PATH.test(path)) }
 }
 
-function begin({ real_at, duration_ms }: EntryDocument): number {
+function beginOf({ real_at, duration_ms }: EntryDocument): number {
   return milliseconds(real_at) - duration_ms
 }
 
@@ -68,7 +68,7 @@ function isRequest({ kind }: EntryDocument): boolean {
   return !isChange(kind)
 }
 
-function describe({ method, path, operation, status }: EntryDocument, count: number): string {
+function replayDescription({ method, path, operation, status }: EntryDocument, count: number): string {
   const what =
     method === '' ? path : `${method} ${path}${operation === null ? '' : ` (${operation})`}, answered ${status}`
   return `What happened in ${plural(count, 'request')} up to ${what}.`

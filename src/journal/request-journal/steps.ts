@@ -17,9 +17,9 @@ export function requestSteps(request: EntryDocument): Step[] {
   const shared = refreshes.filter((refresh) => refresh.shared)
   const own = refreshes.filter((refresh) => !refresh.shared)
   const isCaused = (move: Transition): boolean =>
-    request.kind === 'clock' || rules.some((rule) => causes(rule, move, request))
+    request.kind === 'clock' || rules.some((rule) => isCauseOf(rule, move, request))
   const steps: Step[] = [
-    ...take(moves.due, (move) => !isCaused(move)).map((move) => moveStep(move, 'by the clock')),
+    ...takeMoves(moves.due, (move) => !isCaused(move)).map((move) => moveStep(move, 'by the clock')),
     requestStep(request),
   ]
   const addRules = (isWanted: (rule: Rule) => boolean): void => {
@@ -36,7 +36,9 @@ export function requestSteps(request: EntryDocument): Step[] {
     if (!renewal) continue
     steps.push(renewalStep(renewal))
     if (renewal.outcome === 'refused')
-      steps.push(...take(moves.transitions, (move) => move.event === 'refresh_refused').map((move) => moveStep(move)))
+      steps.push(
+        ...takeMoves(moves.transitions, (move) => move.event === 'refresh_refused').map((move) => moveStep(move)),
+      )
   }
   steps.push(...shared.map(renewalStep), ...own.map(renewalStep))
   // A call that was aborted is not in the list.
@@ -56,8 +58,8 @@ interface Moves {
 /** Removes the moves that a rule caused from the lists and returns their steps. */
 function movesBy(rule: Rule, { due, transitions }: Moves, request: EntryDocument): Step[] {
   return [
-    ...take(transitions, (move) => causes(rule, move, request)).map((move) => moveStep(move)),
-    ...take(due, (move) => causes(rule, move, request)).map((move) => moveStep(move, 'by the clock')),
+    ...takeMoves(transitions, (move) => isCauseOf(rule, move, request)).map((move) => moveStep(move)),
+    ...takeMoves(due, (move) => isCauseOf(rule, move, request)).map((move) => moveStep(move, 'by the clock')),
   ]
 }
 
@@ -68,7 +70,11 @@ const EVENTS_OF_FAULTS: Readonly<Record<string, string>> = {
 }
 
 /** Whether a rule caused the move of an account: it forced the move, or made it due. */
-function causes({ do: faults }: Rule, { account_id, event, forced, at }: Transition, request: EntryDocument): boolean {
+function isCauseOf(
+  { do: faults }: Rule,
+  { account_id, event, forced, at }: Transition,
+  request: EntryDocument,
+): boolean {
   if (forced === true)
     return faults.some((fault) => Object.keys(fault).some((kind) => EVENTS_OF_FAULTS[kind] === event))
   return faults.some(({ expire_access_token, advance_clock }) => {
@@ -152,7 +158,7 @@ function wordsOf(name: string): string {
 }
 
 /** Removes the moves that are wanted from the list and returns them. */
-function take(moves: Transition[], isWanted: (move: Transition) => boolean): Transition[] {
+function takeMoves(moves: Transition[], isWanted: (move: Transition) => boolean): Transition[] {
   const taken = moves.filter(isWanted)
   for (const move of taken) moves.splice(moves.indexOf(move), 1)
   return taken

@@ -224,12 +224,12 @@ function requestView(entry: StoredEntry): MessageDocument {
   const headers = headerPairs(entry.requestHeaders).map(([name, value]) => [name.toLowerCase(), value] as const)
   // Every field of the form behind a magic link is a credential; the connector may give it any name.
   const everySecret = entry.kind === 'page' && entry.url.startsWith('/magic/')
-  return message(headers, requestText(entry), entry, { isShortened: entry.isRequestShortened, everySecret })
+  return messageView(headers, requestText(entry), entry, { isShortened: entry.isRequestShortened, everySecret })
 }
 
 function responseView(entry: StoredEntry): MessageDocument {
   const { isResponseShortened: isShortened } = entry
-  return message(responseHeadersOf(entry), responseText(entry), entry, { isShortened, everySecret: false })
+  return messageView(responseHeadersOf(entry), responseText(entry), entry, { isShortened, everySecret: false })
 }
 
 /** Maps a name on the wire to the document's, by which secret fields are known; undefined without a vocabulary. */
@@ -237,7 +237,7 @@ export function documentNameOf({ vocabulary }: StoredEntry): DocumentName | unde
   return vocabulary && ((name) => vocabulary.document(name))
 }
 
-function message(
+function messageView(
   headers: readonly (readonly [string, string])[],
   text: string,
   entry: StoredEntry,
@@ -246,12 +246,12 @@ function message(
   const byName = new Map(headers.map(([name, value]) => [name, maskHeader(name, value)]))
   const size = Number(byName.get('content-length') ?? 0)
   // A body that was too large to be read is not there at all.
-  const truncated = isShortened || (text === '' && size > KEPT) ? truncation(text, size) : undefined
+  const truncated = isShortened || (text === '' && size > KEPT) ? truncationNote(text, size) : undefined
   const body = shownBody(text, byName.get('content-type') ?? '', everySecret, documentNameOf(entry))
   return { headers: Object.fromEntries(byName), body, ...(truncated === undefined ? {} : { truncated }) }
 }
 
-function truncation(text: string, size: number): string {
+function truncationNote(text: string, size: number): string {
   return size > KEPT
     ? `the body had ${size} bytes; the first ${text.length} characters are kept`
     : `the first ${text.length} characters of the body are kept`

@@ -131,7 +131,7 @@ export class EnvironmentContractRecord implements ContractUseSink {
   addUse(use: OperationUse): void {
     const { operation, injected, status } = use
     if (injected) this.injected += 1
-    if (status !== 0) count(this.outcomes, `${operation} ${status} ${use.errorCode ?? ''}`, injected)
+    if (status !== 0) countResponse(this.outcomes, `${operation} ${status} ${use.errorCode ?? ''}`, injected)
     const level = injected ? INJECTED : DRIVEN
     if (!use.isBreach) this.#reachRequest(use, level)
     if (status >= 200 && status < 300) this.#reach(operation, 'answer', use.response, level)
@@ -150,7 +150,7 @@ export class EnvironmentContractRecord implements ContractUseSink {
   /** Counts the transitions of accounts in a request, a page, or a control call. */
   addMoves({ due, transitions }: RequestTrace): void {
     for (const { from, event, to, forced } of [...due, ...transitions]) {
-      count(this.moves, `${from} ${event} ${to}`, forced === true)
+      countResponse(this.moves, `${from} ${event} ${to}`, forced === true)
     }
   }
 
@@ -169,7 +169,7 @@ export class EnvironmentContractRecord implements ContractUseSink {
     for (const history of merged.scenarios.list()) this.scenarios.add(history)
     for (const [operation, parts] of merged.fields) {
       const levels = this.#reachedParts(operation)
-      for (const part of Object.keys(levels) as Part[]) raise(levels[part], parts[part])
+      for (const part of Object.keys(levels) as Part[]) raiseLevels(levels[part], parts[part])
     }
   }
 
@@ -192,7 +192,7 @@ export class EnvironmentContractRecord implements ContractUseSink {
   }
 }
 
-function count(counts: Map<string, ResponseCounts>, key: string, injected: boolean): void {
+function countResponse(counts: Map<string, ResponseCounts>, key: string, injected: boolean): void {
   let times = counts.get(key)
   if (!times) counts.set(key, (times = { own: 0, injected: 0 }))
   times[injected ? 'injected' : 'own'] += 1
@@ -205,7 +205,7 @@ function addTimes(to: Map<string, ResponseCounts>, from: ReadonlyMap<string, Res
   }
 }
 
-function raise(to: Levels, from: Levels): void {
+function raiseLevels(to: Levels, from: Levels): void {
   for (const [at, level] of from.entries()) if (level && level > (to[at] ?? 0)) to[at] = level
 }
 

@@ -174,7 +174,7 @@ export function disagreementsOf(prism: PrismValidator, exchange: ObservedExchang
   const results: Disagreement[] = []
   if (requestViolations) {
     const theirs = prism.request(operation, prismInput(exchange))
-    results.push({ part: 'request', ours: comparable(exchange, requestViolations), theirs })
+    results.push({ part: 'request', ours: comparableViolations(exchange, requestViolations), theirs })
   }
   if (responseViolations) {
     const ours = responseViolations.filter(({ constraint }) => constraint !== 'content')
@@ -200,7 +200,7 @@ export function disagreementsOf(prism: PrismValidator, exchange: ObservedExchang
  * | a body where none belongs is a warning | 415 | Prism does not see that body |
  * | a body where none belongs in an answer is a violation | does not look | that violation does not count |
  */
-function comparable(
+function comparableViolations(
   { operation, request }: ObservedExchange,
   violations: readonly FieldViolation[],
 ): readonly FieldViolation[] {

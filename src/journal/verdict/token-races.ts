@@ -21,10 +21,10 @@ export class TokenRaces {
   see(entry: StoredEntry): void {
     const { operation, id: request } = entry
     for (const event of entry.trace.tokens) {
-      if (event.kind === 'renewed') keep(this.#renewed, event.token, { next: event.next, request })
+      if (event.kind === 'renewed') setNewest(this.#renewed, event.token, { next: event.next, request })
       else {
         const place = foundIn(entry)
-        if (event.kind === 'stored') keep(this.#stored, event.token, request)
+        if (event.kind === 'stored') setNewest(this.#stored, event.token, request)
         if (this.#suspects.length === MAX_EVENTS) this.#suspects.shift()
         this.#suspects.push({ event, operation: operation ?? 'token_refresh', found: place })
       }
@@ -32,14 +32,15 @@ export class TokenRaces {
   }
 
   add(races: TokenRaces): void {
-    for (const [token, renewal] of races.#renewed) keep(this.#renewed, token, renewal)
-    for (const [token, request] of races.#stored) keep(this.#stored, token, request)
+    for (const [token, renewal] of races.#renewed) setNewest(this.#renewed, token, renewal)
+    for (const [token, request] of races.#stored) setNewest(this.#stored, token, request)
     this.#suspects.push(...races.#suspects.slice(0, MAX_EVENTS - this.#suspects.length))
   }
 
   addTo(findings: CountedFindings): void {
     for (const { event, operation, found } of this.#suspects) {
-      const item = event.kind === 'replayed' ? this.#replayMistake(event.token, found) : this.#overwritten(event, found)
+      const item =
+        event.kind === 'replayed' ? this.#replayMistake(event.token, found) : this.#overwrittenMistake(event, found)
       if (item) findings.add(violation({ ...item, operation }), found)
     }
   }
@@ -55,9 +56,9 @@ export class TokenRaces {
   }
 
   /** Undefined where a client stores a token that is no older, or where the newer one is none that a client has stored. */
-  #overwritten({ token, former }: Suspect & { kind: 'stored' }, { id: request }: FoundIn): Mistake | undefined {
+  #overwrittenMistake({ token, former }: Suspect & { kind: 'stored' }, { id: request }: FoundIn): Mistake | undefined {
     const first = this.#stored.get(former)
-    if (first === undefined || !this.#descends(former, token)) return undefined
+    if (first === undefined || !this.#isRenewalOf(former, token)) return undefined
     return {
       field: 'connected_account.authorization_details.oauth_token.refresh_token',
       code: 'credentials_overwritten_by_older',
@@ -67,7 +68,7 @@ export class TokenRaces {
   }
 
   /** Whether a token came of another one by renewals. */
-  #descends(token: string, from: string): boolean {
+  #isRenewalOf(token: string, from: string): boolean {
     const visited = new Set<string>()
     for (
       let at = this.#renewed.get(from)?.next;
@@ -81,7 +82,7 @@ export class TokenRaces {
   }
 }
 
-function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
+function setNewest<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key)
   map.set(key, value)
   const [oldest] = map.keys()

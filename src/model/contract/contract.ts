@@ -163,7 +163,7 @@ function readParameter(parameter: QueryParameter, texts: readonly string[], read
     read.violations.push({ field: name, description, constraint: 'repeated' })
     return
   }
-  const values = texts.map((text) => convert(type, text))
+  const values = texts.map((text) => parameterValue(type, text))
   const wrong = values.indexOf(undefined)
   if (wrong >= 0) {
     const description = ruleAndFound(TYPE_RULES[type], foundValue(texts[wrong], [name]))
@@ -181,7 +181,7 @@ function readParameter(parameter: QueryParameter, texts: readonly string[], read
 const TYPE_RULES = { string: 'must be text', integer: 'must be an integer', boolean: 'must be true or false' } as const
 
 /** Undefined when the text is no value of the type (G5). */
-function convert(type: QueryParameter['type'], text: string): string | number | boolean | undefined {
+function parameterValue(type: QueryParameter['type'], text: string): string | number | boolean | undefined {
   if (type === 'string') return text
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined
   const number = /^-?\d+$/.test(text) ? Number(text) : NaN
@@ -198,13 +198,13 @@ function checkBody({ operation, bodyRequired }: Route, body: unknown): CheckedPa
   const node = BODY_FIELDS[operation] ?? {}
   const warnings: RequestWarning[] = []
   findForeignFields(node, body, { operation, path: [], warnings })
-  const value = meaningful(node, body as JsonValue)
+  const value = effectiveValue(node, body as JsonValue)
   return { value, violations: violations(validator, value), warnings }
 }
 
 /** A body without what has no effect: output-only fields (G9), known fields that are null, and URLs that are empty (G58). */
 export function meaningfulBody(operation: Operation, body: JsonValue): JsonValue {
-  return meaningful(BODY_FIELDS[operation] ?? {}, body)
+  return effectiveValue(BODY_FIELDS[operation] ?? {}, body)
 }
 
 const BODY_IGNORED: RequestWarning = {
@@ -267,10 +267,10 @@ function warningAt(path: FieldPath, kind: RequestWarning['kind'], description: s
 }
 
 /** The same value where all of it has an effect. Visits the known fields and not those of the body: a wide one costs nothing. */
-function meaningful({ items, fields }: FieldNode, value: JsonValue): JsonValue {
+function effectiveValue({ items, fields }: FieldNode, value: JsonValue): JsonValue {
   if (Array.isArray(value)) {
     if (!items) return value
-    const elements = value.map((item) => meaningful(items, item))
+    const elements = value.map((item) => effectiveValue(items, item))
     return elements.some((item, at) => item !== value[at]) ? elements : value
   }
   if (!isJsonObject(value)) return value
@@ -280,7 +280,7 @@ function meaningful({ items, fields }: FieldNode, value: JsonValue): JsonValue {
     const child = fields[key]
     const inner = ownMember(value, key)
     if (!child || inner === undefined) continue
-    const meaning = isIdle(child, inner) ? undefined : meaningful(child, inner)
+    const meaning = isIdle(child, inner) ? undefined : effectiveValue(child, inner)
     if (meaning !== inner) changed = (changed ?? new Map<string, JsonValue | undefined>()).set(key, meaning)
   }
   if (!changed) return value

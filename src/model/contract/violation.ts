@@ -23,26 +23,26 @@ export function violationsOf(
   const violations = new Map<string, FieldViolation>()
   for (const error of withoutBranches((errors ?? []).slice(0, 50 * MAX_VIOLATIONS))) {
     if (violations.size === MAX_VIOLATIONS) break
-    const violation = describe(error, root, name)
+    const violation = violationOf(error, root, name)
     const key = `${violation.field}\n${violation.constraint}`
     if (!violations.has(key)) violations.set(key, violation)
   }
   return [...violations.values()]
 }
 
-function describe(error: ValidatorError, root: unknown, name: (path: FieldPath) => string): FieldViolation {
-  const { path: at, value } = walk(root, error.instancePath)
+function violationOf(error: ValidatorError, root: unknown, name: (path: FieldPath) => string): FieldViolation {
+  const { path: at, value } = followPointer(root, error.instancePath)
   const key = ownKey(error)
   const field = name(key === undefined ? at : [...at, key])
   const constraint = error.keyword
   const rule = typeof value === 'bigint' ? exactRule(error) : ruleOf(error)
   if (error.propertyName !== undefined) {
-    const mistake = `the key ${quote(maskText(error.propertyName), SHOWN_TEXT)}${measure(error, error.propertyName)}`
+    const mistake = `the key ${quote(maskText(error.propertyName), SHOWN_TEXT)}${sizeNote(error, error.propertyName)}`
     return { field, description: ruleAndFound(rule, mistake), constraint }
   }
   // An error about a key that is missing or too much: there is no value to show.
   if (key !== undefined) return { field, description: rule, constraint }
-  return { field, description: ruleAndFound(rule, `${foundValue(value, at)}${measure(error, value)}`), constraint }
+  return { field, description: ruleAndFound(rule, `${foundValue(value, at)}${sizeNote(error, value)}`), constraint }
 }
 
 /** Of a number that no double holds: only that it is a number can be checked (G75). */
@@ -72,7 +72,7 @@ export function foundValue(value: unknown, path: FieldPath): string {
 }
 
 /** The size that a limit is about, where the value does not show it. */
-function measure({ keyword }: ValidatorError, value: unknown): string {
+function sizeNote({ keyword }: ValidatorError, value: unknown): string {
   if ((keyword === 'minLength' || keyword === 'maxLength') && typeof value === 'string' && value !== '') {
     return ` (${plural(Array.from(value).length, 'character')})`
   }
@@ -205,7 +205,7 @@ export function valueOfField(root: unknown, name: string): unknown {
 }
 
 /** The path of a JSON pointer, and the value there: `/0` is an index in an array and a key in an object. */
-function walk(root: unknown, pointer: string): { path: FieldPath; value: unknown } {
+function followPointer(root: unknown, pointer: string): { path: FieldPath; value: unknown } {
   const path: (string | number)[] = []
   let value = root
   for (const key of pointerParts(pointer)) {

@@ -74,9 +74,9 @@ export function conditionsOf(document: Conditions): (Condition & { readonly isEm
 }
 
 /** Whether a value meets all of the conditions. What they compare with is prepared once, because a list tests all items. */
-export function meeting(conditions: readonly Condition[]): (value: JsonObject) => boolean {
+export function testOfConditions(conditions: readonly Condition[]): (value: JsonObject) => boolean {
   const tests = conditions.map(({ path, operator, wanted }) => {
-    const [read, test] = [reader(path), testOf(operator, wanted)]
+    const [read, test] = [pathReader(path), testOf(operator, wanted)]
     return (value: JsonObject): boolean => test(read(value))
   })
   const [only = () => true, ...others] = tests
@@ -84,7 +84,7 @@ export function meeting(conditions: readonly Condition[]): (value: JsonObject) =
 }
 
 /** As `valueAt`, prepared for many items. An item has no function but those of its prototype. */
-function reader(path: string): (item: JsonObject) => JsonValue | undefined {
+function pathReader(path: string): (item: JsonObject) => JsonValue | undefined {
   if (path.includes('.') || path === '__proto__') return (item) => valueAt(item, path)
   return (item) => {
     const value: unknown = item[path]

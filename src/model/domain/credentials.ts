@@ -37,7 +37,10 @@ export function isEmptyKind(patch: CredentialsPatch, kind: CredentialKind): bool
 export function checkSingle(patch: CredentialsPatch): void {
   const patchKinds = CREDENTIAL_KINDS.filter((kind) => patch[kind] !== undefined)
   if (patchKinds.length > 1)
-    throw misfit(patchKinds, patchKinds, { rule: 'an account takes only one of them', constraint: 'exclusive' })
+    throw credentialsMisfit(patchKinds, patchKinds, {
+      rule: 'an account takes only one of them',
+      constraint: 'exclusive',
+    })
 }
 
 /** @throws ServiceError INVALID_AUTHORIZATION_DETAILS when the sub-object is not the type's, or more than one is there (G23) */
@@ -47,10 +50,10 @@ export function checkFit(patch: CredentialsPatch, type: AuthorizationType): void
   const wrong = patchKinds.filter((kind) => kind !== fitting)
   if (wrong.length === 0) return
   const rule = `an account of type ${type} takes ${fitting ? `${fitting} only` : 'no credentials'}`
-  throw misfit(patchKinds, wrong, { rule, constraint: 'authorization_type' })
+  throw credentialsMisfit(patchKinds, wrong, { rule, constraint: 'authorization_type' })
 }
 
-function misfit(
+function credentialsMisfit(
   patchKinds: readonly CredentialKind[],
   wrong: readonly CredentialKind[],
   { rule, constraint }: { readonly rule: string; readonly constraint: string },

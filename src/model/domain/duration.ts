@@ -19,12 +19,12 @@ export function parseDuration(text: string | number): number | undefined {
   const written = String(text)
   if (SECONDS.test(written)) return boundedDuration(Number(written) * 1000)
   const short = SHORT.exec(written)
-  if (short) return boundedDuration(total(short, SHORT_UNITS))
+  if (short) return boundedDuration(totalDuration(short, SHORT_UNITS))
   const iso = ISO.exec(written)
-  return iso ? boundedDuration(total(iso, ISO_UNITS)) : undefined
+  return iso ? boundedDuration(totalDuration(iso, ISO_UNITS)) : undefined
 }
 
-function total(parts: RegExpExecArray, units: readonly number[]): number {
+function totalDuration(parts: RegExpExecArray, units: readonly number[]): number {
   return units.reduce((sum, unit, index) => sum + Number(parts[index + 1] ?? 0) * unit, 0)
 }
 

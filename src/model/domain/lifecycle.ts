@@ -91,12 +91,12 @@ export const MOVES: readonly Move[] = [
 const NEXT = new Map(MOVES.map((move) => [`${move.from} ${move.event}`, move.to]))
 
 /** The state after `event`; the same state when the table has no such move. */
-export function next(from: LifecycleState, event: LifecycleEvent): LifecycleState {
+export function nextState(from: LifecycleState, event: LifecycleEvent): LifecycleState {
   return NEXT.get(`${from} ${event}`) ?? from
 }
 
 export function nextStatus(from: LifecycleState, event: LifecycleEvent): AccountStatus {
-  const to = next(from, event)
+  const to = nextState(from, event)
   if (to === 'none') throw new Error(`${from} and ${event} leave no account`)
   return to
 }

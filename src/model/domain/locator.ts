@@ -45,7 +45,7 @@ export function locate(
   const scoped = scope.organization_id !== '' || scope.user_id !== ''
   if (!scoped && documentedOnly) throw missingScope()
   const [only, ...others] = accountsNamed(accounts, connector, identifier, scope)
-  if (others.length > 0) throw ambiguous(scope, others.length + 1, names)
+  if (others.length > 0) throw ambiguousLocator(scope, others.length + 1, names)
   if (only) return only
   const where = scoped ? ' in that scope' : ''
   throw connectionNotFound(`identifier ${quote(identifier)} at connector ${quote(connector)}${where}`)
@@ -106,7 +106,7 @@ function locateById(accounts: AccountFinder, id: string, locator: Locator, names
   })
 }
 
-function ambiguous(scope: Scope, count: number, { id }: LocatorNames): ServiceError {
+function ambiguousLocator(scope: Scope, count: number, { id }: LocatorNames): ServiceError {
   const fields = (['organization_id', 'user_id'] as const).filter((field) => scope[field] === '')
   const several = `${count} accounts have this connector and identifier${fields.length === 2 ? '' : ' in that scope'}`
   const send = [id, ...fields]

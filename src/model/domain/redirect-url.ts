@@ -1,7 +1,7 @@
 /** Keeps the rest to the octet (G30), which a URL parser rewrites; replaces a parameter of the same name. */
 export function withParameters(url: string, parameters: ReadonlyMap<string, string>): string {
-  const [address, fragment] = cut(url, '#')
-  const [path, query] = cut(address, '?')
+  const [address, fragment] = splitAtMark(url, '#')
+  const [path, query] = splitAtMark(address, '?')
   const pairs = query.length > 1 ? query.slice(1).split('&') : []
   const otherPairs = pairs.filter((pair) => ![...new URLSearchParams(pair).keys()].some((name) => parameters.has(name)))
   const added = [...parameters].map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`)
@@ -10,7 +10,7 @@ export function withParameters(url: string, parameters: ReadonlyMap<string, stri
 }
 
 /** The text before the first `mark`, and the rest with it. */
-function cut(text: string, mark: string): [before: string, rest: string] {
+function splitAtMark(text: string, mark: string): [before: string, rest: string] {
   const at = text.indexOf(mark)
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at)]
 }

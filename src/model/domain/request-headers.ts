@@ -7,7 +7,7 @@ export function baseUrlOf(request: RequestAddress, configured: string | undefine
   if (configured) return configured.replace(/\/+$/, '')
   const encrypted = 'encrypted' in request.socket
   const protocol = forwardedHeader(request, 'x-forwarded-proto', /^https?$/) ?? (encrypted ? 'https' : 'http')
-  const host = forwardedHeader(request, 'x-forwarded-host', HOST) ?? matching(request.headers.host, HOST)
+  const host = forwardedHeader(request, 'x-forwarded-host', HOST) ?? valueOfForm(request.headers.host, HOST)
   return `${protocol}://${host ?? localAddress(request)}`
 }
 
@@ -26,10 +26,10 @@ function forwardedHeader(request: RequestAddress, name: string, form: RegExp): s
   const value = request.headers[name]
   if (value === undefined) return undefined
   const first = (Array.isArray(value) ? value[0] : value)?.split(',')[0]
-  return matching(first?.trim(), form)
+  return valueOfForm(first?.trim(), form)
 }
 
-function matching(value: string | undefined, form: RegExp): string | undefined {
+function valueOfForm(value: string | undefined, form: RegExp): string | undefined {
   return value !== undefined && form.test(value) ? value : undefined
 }
 

@@ -4,17 +4,17 @@ import { foldCase } from './fold-case.ts'
 export function nearest(word: string, allowed: Iterable<string>): string | undefined {
   // A third of the letters may be wrong: enough for two slips in `log-levle`, too little to turn `tls` into `help`.
   const bound = Math.floor(Math.max(word.length, 3) / 3) + 1
-  return closest(foldCase(word), allowed, bound, foldCase)
+  return closestWord(foldCase(word), allowed, bound, foldCase)
 }
 
 /** The same in another case or with other separators, or with one edit below six letters and two from six on (G6). */
 export function nearMiss(name: string, candidates: Iterable<string>): string | undefined {
   const nameLetters = letters(name)
-  return closest(nameLetters, candidates, nameLetters.length < 6 ? 2 : 3, letters)
+  return closestWord(nameLetters, candidates, nameLetters.length < 6 ? 2 : 3, letters)
 }
 
 /** The word that fewer than so many edits make of `sent`, and the fewest; `form` says how words are compared. */
-function closest(
+function closestWord(
   nameLetters: string,
   words: Iterable<string>,
   bound: number,
@@ -35,7 +35,7 @@ function letters(name: string): string {
 
 /** ` (did you mean mail?)` for a word that is close to an allowed one, to be added to a message; empty for any other. */
 export function didYouMean(word: string, allowed: Iterable<string>): string {
-  return meaning(nearest(word, allowed))
+  return hintText(nearest(word, allowed))
 }
 
 /** The path that a wrong one most likely meant. The parts that both begin with say nothing about how near they are. */
@@ -65,7 +65,7 @@ export function listAllowed(
   return `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-function meaning(word: string | undefined): string {
+function hintText(word: string | undefined): string {
   return word === undefined ? '' : ` (did you mean ${word}?)`
 }
 
@@ -84,7 +84,7 @@ export class Hints {
   }
 
   didYouMean(word: string, allowed: Iterable<string>): string {
-    return meaning(this.nearest(word, allowed))
+    return hintText(this.nearest(word, allowed))
   }
 }
 

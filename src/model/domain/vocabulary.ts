@@ -33,7 +33,7 @@ export class Vocabulary {
       toWire.set(word, wire)
       toDocument.set(wire, word)
     }
-    for (const wireWord of [...toWire.keys()]) if (!toDocument.has(wireWord)) close(wireWord, toWire, toDocument)
+    for (const wireWord of [...toWire.keys()]) if (!toDocument.has(wireWord)) closeChain(wireWord, toWire, toDocument)
     for (const [code, wire] of Object.entries(words).filter(([word]) => isErrorCode(word))) {
       toWire.set(code, wire)
       // A word that several codes share is translated back to the first of them.
@@ -80,7 +80,7 @@ export class Vocabulary {
 const NOTHING: ReadonlySet<string> = new Set()
 
 /** The spelling that is free on the wire is the last word of its chain, so that the way back is one to one too. */
-function close(word: string, toWire: Map<string, string>, toDocument: Map<string, string>): void {
+function closeChain(word: string, toWire: Map<string, string>, toDocument: Map<string, string>): void {
   let last = word
   for (let next = toWire.get(last); next !== undefined; next = toWire.get(last)) last = next
   toWire.set(last, word)

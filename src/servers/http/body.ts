@@ -38,7 +38,7 @@ export function readWholeBody(request: IncomingMessage, limit: number): Promise<
       reject(error)
     }
     const unreadable = (error: Error): void => {
-      refuse(incomplete(error))
+      refuse(incompleteBody(error))
     }
     const source = decoder ? request.pipe(decoder) : request
     source.on('data', (chunk: Buffer) => {
@@ -79,7 +79,7 @@ export function readSentBody(request: IncomingMessage, limit: number, buffered: 
       resolve({ start: Buffer.concat(chunks), rest: undefined })
     })
     request.on('error', (error) => {
-      reject(incomplete(error))
+      reject(incompleteBody(error))
     })
   })
 }
@@ -94,7 +94,7 @@ export function restOf(request: IncomingMessage, limit: number, read: number): R
       else done(null, chunk)
     },
   })
-  request.on('error', (error) => remainder.destroy(incomplete(error)))
+  request.on('error', (error) => remainder.destroy(incompleteBody(error)))
   // The request may end without anybody who reads the rest.
   remainder.on('error', () => undefined)
   return request.pipe(remainder)
@@ -177,13 +177,13 @@ export function parseJsonObject(text: string): ParsedObject {
   const { depth, keys } = extentOf(text)
   if (depth > MAX_DEPTH)
     throw malformedBody(ruleAndFound(`must nest at most ${MAX_DEPTH} levels deep`, 'more levels'), 'max_depth')
-  const value = parse(text)
+  const value = parsedBody(text)
   if (isJsonObject(value)) return { value, repeated: repeatedIn(text, value, keys) }
   const mistake = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`
   throw malformedBody(ruleAndFound('must be a JSON object', mistake), 'json_object')
 }
 
-function parse(text: string): JsonValue {
+function parsedBody(text: string): JsonValue {
   try {
     return parseJson(text)
   } catch (error) {
@@ -213,7 +213,7 @@ function malformedBody(description: string, constraint: string, detail = ''): Se
   return new ServiceError('MALFORMED_BODY', message, { violations: [{ field: 'body', description, constraint }] })
 }
 
-function incomplete(error: Error): ServiceError {
+function incompleteBody(error: Error): ServiceError {
   return malformedBody(ruleAndFound('must be complete', 'a part of it'), 'content', error.message)
 }
 

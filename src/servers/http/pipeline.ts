@@ -61,21 +61,21 @@ const OPERATION: Pipeline<OperationContext> = {
     applyDue,
     checkRequestContract,
     applyScenarios,
-    operate,
+    runOperation,
   ],
-  response: [checkReply, countContractUse, translateResponse, serialize],
+  response: [checkReply, countContractUse, translateResponse, serializeReply],
 }
 
 /** A request of the proxy has no contract: only what the service itself answers, its errors, is in the words of the wire. */
 const PROXY: Pipeline<ProxyContext> = {
-  request: [checkBearer, readSentBody, applyDue, checkHeaders, applyScenarios, forward],
-  response: [translateResponse, serialize],
+  request: [checkBearer, readSentBody, applyDue, checkHeaders, applyScenarios, forwardToThirdParty],
+  response: [translateResponse, serializeReply],
 }
 
 /** A request that an extension answers has no contract either. */
 const EXTENSION: Pipeline<ExtensionContext> = {
-  request: [checkBearer, readAnyBody, applyDue, checkExtensionRules, applyScenarios, extend],
-  response: [translateResponse, serialize],
+  request: [checkBearer, readAnyBody, applyDue, checkExtensionRules, applyScenarios, runExtension],
+  response: [translateResponse, serializeReply],
 }
 
 /** A request for which no stage waits, such as most reads, is answered in the same turn of the event loop. */
@@ -85,15 +85,15 @@ export function runRoute(
 ): Promise<void> | undefined {
   // The route says which of the two it is.
   return 'extension' in context.route
-    ? run(EXTENSION, context as ExtensionContext, services)
-    : run(OPERATION, context as OperationContext, services)
+    ? runPipeline(EXTENSION, context as ExtensionContext, services)
+    : runPipeline(OPERATION, context as OperationContext, services)
 }
 
 export function runProxy(context: ProxyContext, services: ServiceParts): Promise<void> | undefined {
-  return run(PROXY, context, services)
+  return runPipeline(PROXY, context, services)
 }
 
-function run<Context extends RequestContext>(
+function runPipeline<Context extends RequestContext>(
   { request, response }: Pipeline<Context>,
   context: Context,
   services: ServiceParts,
@@ -102,7 +102,7 @@ function run<Context extends RequestContext>(
     services.entries.end(context, (refused) => {
       if (refused) replyWithError(refused, context)
       for (const stage of response) stage(context, services)
-      return { facts: entryFacts(context), send: () => send(context) }
+      return { facts: entryFacts(context), send: () => sendResponseOf(context) }
     })
   try {
     const pending = runStages(request, context, services)
@@ -294,7 +294,7 @@ function applyScenarios(context: RequestContext, services: ServiceParts): Promis
 /** Kinds of faults after which a request may have no caller any more. */
 export const ENDING_CALLERS = ['revoke_bearer_tokens', 'advance_clock', 'expire_mcp_session'] as const
 
-function operate(context: OperationContext, services: ServiceParts): Promise<void> | undefined {
+function runOperation(context: OperationContext, services: ServiceParts): Promise<void> | undefined {
   const { fault, route, checked, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined
   if (!checked) throw new Error('the operation comes after the contract check')
@@ -324,7 +324,7 @@ function operate(context: OperationContext, services: ServiceParts): Promise<voi
   return undefined
 }
 
-function forward(context: ProxyContext, services: ServiceParts): Promise<void> | undefined {
+function forwardToThirdParty(context: ProxyContext, services: ServiceParts): Promise<void> | undefined {
   const { fault, request, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined
   const environment = environmentOf(context)
@@ -336,7 +336,7 @@ function forward(context: ProxyContext, services: ServiceParts): Promise<void> |
 }
 
 /** Answers by the responders of an extension, unless a scenario has answered in its place. @throws ServiceError PATH_NOT_FOUND */
-function extend(context: ExtensionContext, services: ServiceParts): Promise<void> | undefined {
+function runExtension(context: ExtensionContext, services: ServiceParts): Promise<void> | undefined {
   const { fault, request, route, rawBody, requestId } = context
   const { toolSchemas } = services
   if (fault && (fault.injected || fault.cut)) return undefined
@@ -441,7 +441,7 @@ function vocabularyOf({ route, environment }: RequestContext): Vocabulary | unde
   return route.bearer ? environment?.vocabulary : undefined
 }
 
-function serialize(context: RequestContext, { responseCache }: ServiceParts): void {
+function serializeReply(context: RequestContext, { responseCache }: ServiceParts): void {
   const { fault, requestId, foreign, error } = context
   const reply = context.wire?.reply ?? context.reply
   // A refused commit has an answer of its own.
@@ -488,7 +488,7 @@ function answeredCode({ route, error, fault, reply }: RequestContext): string | 
   return typeof code === 'string' ? code : null
 }
 
-function send({ request, wireResponse: response, fault }: RequestContext): Promise<void> | undefined {
+function sendResponseOf({ request, wireResponse: response, fault }: RequestContext): Promise<void> | undefined {
   return response && !fault?.cut ? request.send(response, fault?.deliver) : undefined
 }
 

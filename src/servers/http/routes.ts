@@ -29,7 +29,7 @@ export function mountOperations(app: Express, services: ServiceParts): RequestLi
   for (const { path, mcp } of ROUTES)
     if (!served.some((route) => route.path === path)) app.route(expressPath(path)).all(unservedPath(services, mcp))
   // A parameter would take a custom verb that follows it.
-  const paths = [...new Set(served.map((route) => route.path))].sort((a, b) => verbs(b) - verbs(a))
+  const paths = [...new Set(served.map((route) => route.path))].sort((a, b) => verbCount(b) - verbCount(a))
   for (const path of paths) {
     const handle = pathHandler(path, served, services)
     if (!path.includes('{')) direct.set(path, handle)
@@ -256,7 +256,7 @@ const NO_BODY = Buffer.alloc(0)
 const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({})
 const NO_VIOLATIONS: readonly never[] = Object.freeze([])
 
-function verbs(path: string): number {
+function verbCount(path: string): number {
   return path.includes('}:') ? 1 : 0
 }
 

@@ -35,7 +35,7 @@ export async function authenticateClient(
   const basic = isMeant ? basicCredentials(header) : undefined
   const grantType = form.get('grant_type')
   if (!grantType) {
-    throw invalid('grant_type is required; send grant_type=client_credentials', missing('grant_type'))
+    throw invalidTokenRequest('grant_type is required; send grant_type=client_credentials', missingField('grant_type'))
   }
   if (grantType !== 'client_credentials') {
     const description = ruleAndFound('must be client_credentials', quote(grantType))
@@ -48,7 +48,7 @@ export async function authenticateClient(
     const message =
       'the client authenticates twice, by HTTP Basic and by client_secret; send its credentials in one place'
     const description = 'must not be sent beside an Authorization: Basic header'
-    throw invalid(message, { field: 'client_secret', description, constraint: 'exclusive' })
+    throw invalidTokenRequest(message, { field: 'client_secret', description, constraint: 'exclusive' })
   }
   const clientId = form.get('client_id')
   if (basic && clientId && clientId !== basic.id) {
@@ -81,18 +81,18 @@ function formOf(body: unknown): ReadonlyMap<string, string> {
     if (typeof value !== 'string') {
       const description = ruleAndFound('must be sent once', 'it more than once')
       const message = `${quote(name)} is sent more than once; send it once`
-      throw invalid(message, { field: shorten(name, 80), description, constraint: 'repeated' })
+      throw invalidTokenRequest(message, { field: shorten(name, 80), description, constraint: 'repeated' })
     }
     form.set(name, value)
   }
   return form
 }
 
-function invalid(message: string, violation: FieldViolation): TokenError {
+function invalidTokenRequest(message: string, violation: FieldViolation): TokenError {
   return new TokenError('invalid_request', message, false, [violation])
 }
 
-function missing(field: string): FieldViolation {
+function missingField(field: string): FieldViolation {
   return { field, description: 'is required', constraint: 'required' }
 }
 
@@ -101,7 +101,7 @@ function bodyCredentials(form: ReadonlyMap<string, string>): { id: string; secre
   for (const name of ['client_id', 'client_secret']) {
     if (form.get(name)) continue
     const message = `${name} is required; send client_id and client_secret as form fields, or an Authorization: Basic header`
-    throw new TokenError('invalid_client', message, false, [missing(name)])
+    throw new TokenError('invalid_client', message, false, [missingField(name)])
   }
   return { id: form.get('client_id') ?? '', secret: form.get('client_secret') ?? '' }
 }

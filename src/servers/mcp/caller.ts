@@ -78,20 +78,20 @@ export function noInstance(path: string): ServiceError {
 /** @throws ServiceError UNAUTHENTICATED for a token that no environment has signed */
 function sessionCaller(token: string, address: ServerAddress, registry: ServiceParts['registry']): Caller {
   const verified = verifiedToken(token, (kid) => registry.byMcpKey.get(kid))
-  if (!verified) throw ended('was not made here, was changed, or ended with a reset')
+  if (!verified) throw endedSession('was not made here, was changed, or ended with a reset')
   const { environment, claims, key } = verified
   return {
     authenticate: (entry) => {
       if (entry) entry.environment = environment
       // A reset, or a state that is loaded, replaces the tables while a stream is open.
       const { accounts, mcp_configs } = environment.model.tables
-      if (registry.byMcpKey.get(key.id)?.environment !== environment) throw ended('ended with a reset')
+      if (registry.byMcpKey.get(key.id)?.environment !== environment) throw endedSession('ended with a reset')
       const row = { id: tokenDigest(token), client_id: '', expires_at: instant(claims.exp * 1000) }
       if (meetsExpiry(environment, 'bearer_tokens', environment.model.tables.bearer_tokens.get(row.id) ?? row))
-        throw ended(`expired at ${row.expires_at}`)
-      if (claims.mcp_cfg && !mcp_configs.get(claims.mcp_cfg)) throw ended('ended with its config')
-      if (!claims.ca_ids.every((id) => accounts.get(id))) throw ended('ended with an account that it names')
-      if (!isFor(claims, address, environment)) throw ended('is for another server')
+        throw endedSession(`expired at ${row.expires_at}`)
+      if (claims.mcp_cfg && !mcp_configs.get(claims.mcp_cfg)) throw endedSession('ended with its config')
+      if (!claims.ca_ids.every((id) => accounts.get(id))) throw endedSession('ended with an account that it names')
+      if (!isFor(claims, address, environment)) throw endedSession('is for another server')
       return { environment, client: undefined }
     },
     account: (connector) => {
@@ -110,7 +110,7 @@ function isFor({ mcp_cfg, conn_id }: SessionClaims, { kind, key }: ServerAddress
   return conn_id !== undefined && connections.get(conn_id)?.key_id === key
 }
 
-function ended(how: string): ServiceError {
+function endedSession(how: string): ServiceError {
   const where = 'POST /api/v1/mcp/configs/{id}/tokens and POST /api/v1/mcp/connections/{key_id}/tokens make one'
   return unauthenticated(`the session token ${how}; ${where}`, 'invalid_token')
 }

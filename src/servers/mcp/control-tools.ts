@@ -19,7 +19,7 @@ export interface ControlTool {
   readonly run: (input: never, call: ControlCall, url: string) => Promise<readonly string[]>
 }
 
-function tool<Shape extends z.core.$ZodLooseShape>({
+function controlTool<Shape extends z.core.$ZodLooseShape>({
   input,
   ...rest
 }: Omit<ControlTool, 'input' | 'run'> & {
@@ -40,7 +40,7 @@ const ACCOUNT_EVENTS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_
 
 /** Every tool, in the order in which they are listed. What a tool does is a call of the control API. */
 export const CONTROL_TOOLS: readonly ControlTool[] = [
-  tool({
+  controlTool({
     name: 'list_requests',
     description:
       'The address of the mock and its latest requests, oldest first, a line each: id, time, what was asked, the answer. Look here first when a call failed.',
@@ -70,7 +70,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
       ]
     },
   }),
-  tool({
+  controlTool({
     name: 'explain_request',
     description: 'Why a request was answered as it was: the rule that decided, the state at that moment, what to do.',
     reads: true,
@@ -80,7 +80,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
         way ? [`${way.name} ${JSON.stringify(way.arguments)}`] : [],
       ),
   }),
-  tool({
+  controlTool({
     name: 'list_links',
     description: 'The magic links that a user could follow now.',
     reads: true,
@@ -91,11 +91,13 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
       return [
         `${plural(links.length, 'link')}.`,
         'Next: complete_link with an id approves or denies it as its user would.',
-        ...links.map(({ id, connector, identifier, expiry }) => line(id, connector, identifier, `until ${expiry}`)),
+        ...links.map(({ id, connector, identifier, expiry }) =>
+          joinedLine(id, connector, identifier, `until ${expiry}`),
+        ),
       ]
     },
   }),
-  tool({
+  controlTool({
     name: 'complete_link',
     description: 'Give or refuse the consent of a magic link, as its user would in a browser.',
     reads: false,
@@ -114,7 +116,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
       ]
     },
   }),
-  tool({
+  controlTool({
     name: 'list_accounts',
     description: 'The connected accounts, a line each: id, connector, identifier, status.',
     reads: true,
@@ -132,7 +134,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
       ]
     },
   }),
-  tool({
+  controlTool({
     name: 'account_event',
     description: 'Let an event occur to an account, as the third party or its user would cause it.',
     reads: false,
@@ -142,7 +144,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
       return [accountLine(account), RUN_AGAIN]
     },
   }),
-  tool({
+  controlTool({
     name: 'set_clock',
     description: "Move, freeze or run the mock's clock: tokens and links expire by it. Without arguments, shows it.",
     reads: false,
@@ -157,7 +159,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
       return [`${now}, ${frozen ? 'frozen' : 'running'}`, 'Next: list_accounts shows what has expired.']
     },
   }),
-  tool({
+  controlTool({
     name: 'list_scenarios',
     description: 'The faults that can be started by name; of those that were started, how often each rule fired.',
     reads: true,
@@ -171,7 +173,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
       ]
     },
   }),
-  tool({
+  controlTool({
     name: 'start_scenario',
     description: 'Start a scenario; its rules act on the requests that follow.',
     reads: false,
@@ -181,7 +183,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
       return [...scenarioLines(scenario), `${RUN_AGAIN} stop_scenario ends it.`]
     },
   }),
-  tool({
+  controlTool({
     name: 'stop_scenario',
     description: 'Stop a scenario; its counts stay.',
     reads: false,
@@ -191,7 +193,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
       return [...scenarioLines(scenario), 'Next: list_requests marks what its rules changed.']
     },
   }),
-  tool({
+  controlTool({
     name: 'contract_verdict',
     description:
       "Whether the program under test keeps the service's contract: each violation, path that is not served, and rule that never fired.",
@@ -199,7 +201,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
     input: {},
     run: async (_, call) => verdictLines(await call('GET /contract')),
   }),
-  tool({
+  controlTool({
     name: 'snapshot',
     description: 'List, save, restore or delete snapshots of the state.',
     reads: false,
@@ -219,7 +221,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
       return [`Done: ${action} ${name}.`, action === 'save' ? 'Next: restore takes the state back to it.' : RUN_AGAIN]
     },
   }),
-  tool({
+  controlTool({
     name: 'reset',
     description: 'Take the state back to the seed; snapshots and bearer tokens stay.',
     reads: false,
@@ -234,7 +236,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
 const RUN_AGAIN = 'Next: run the program, then list_requests.'
 
 /** Parts that there are, as one line; they may come from a client. */
-function line(...parts: readonly (string | number | false | null | undefined)[]): string {
+function joinedLine(...parts: readonly (string | number | false | null | undefined)[]): string {
   return parts
     .flatMap((part) => (part === false || part === null || part === undefined ? [] : [oneLine(String(part))]))
     .join(' ')
@@ -243,9 +245,9 @@ function line(...parts: readonly (string | number | false | null | undefined)[])
 function requestLine(entry: ControlResponse<'GET /requests'>['requests'][number]): string {
   const { id, at, method, operation, path, status, error_code, account_state: account, tool: called } = entry
   // A change of the clock or by the control API has a sentence in place of a method and a path.
-  if (method === '') return line(id, at, path)
+  if (method === '') return joinedLine(id, at, path)
   const { rules, transitions, findings } = entry
-  return line(
+  return joinedLine(
     ...[id, at, method, operation ?? path, status === 0 ? 'no answer' : status, error_code],
     account && `${account.connector} ${account.identifier}`,
     called,
@@ -257,7 +259,7 @@ function requestLine(entry: ControlResponse<'GET /requests'>['requests'][number]
 
 function accountLine(account: ControlResponse<'GET /accounts'>['accounts'][number]): string {
   const { id, connector, identifier, status, token_expires_at: expiry } = account
-  return line(id, connector, identifier, status, expiry && `token until ${expiry}`)
+  return joinedLine(id, connector, identifier, status, expiry && `token until ${expiry}`)
 }
 
 /** The rules of a scenario that was not started have counted nothing. */
@@ -265,9 +267,9 @@ function scenarioLines(scenario: ControlResponse<'GET /scenarios'>['scenarios'][
   const { name, description, running, started, state, rules } = scenario
   const what = running ? `runs${state === null ? '' : `, state ${state}`}` : 'stopped'
   return [
-    line(`${name}:`, description, started && `(${what})`),
+    joinedLine(`${name}:`, description, started && `(${what})`),
     ...rules.flatMap((rule) =>
-      started ? [line(`- ${rule.name} (${rule.sentence}) fired`, firedText(name, rule))] : [],
+      started ? [joinedLine(`- ${rule.name} (${rule.sentence}) fired`, firedText(name, rule))] : [],
     ),
   ]
 }
@@ -275,18 +277,18 @@ function scenarioLines(scenario: ControlResponse<'GET /scenarios'>['scenarios'][
 function verdictLines({ ok, total }: ControlResponse<'GET /contract'>): string[] {
   const { requests, judged, injected, scenarios, findings } = total
   const lines = [...(requests > 0 ? nothingJudged(total, {}) : []), ...findings].map((each) =>
-    line('-', `${each.kind}:`, findingSentence(each), each.request !== null && `[${each.request}]`),
+    joinedLine('-', `${each.kind}:`, findingSentence(each), each.request !== null && `[${each.request}]`),
   )
   const verdict = !ok ? 'the verdict failed' : judged === 0 ? 'nothing to judge' : 'the contract was kept'
   return [
     `${verdict}: ${plural(requests, 'request')}, ${injected} answered or changed by a scenario.`,
     lines.some((each) => each.endsWith(']')) ? 'Next: explain_request with an id in brackets.' : RUN_AGAIN,
     ...lines,
-    ...ruleSentences(scenarios).map((sentence) => line('-', sentence)),
+    ...ruleSentences(scenarios).map((sentence) => joinedLine('-', sentence)),
   ]
 }
 
 function snapshotLines({ snapshots }: ControlResponse<'GET /snapshots'>): string[] {
-  const rows = snapshots.map(({ name, taken_at: at }) => line(name, at))
+  const rows = snapshots.map(({ name, taken_at: at }) => joinedLine(name, at))
   return [`${plural(rows.length, 'snapshot')}.`, 'Next: save, or restore one.', ...rows]
 }

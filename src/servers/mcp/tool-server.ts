@@ -152,7 +152,7 @@ export async function callTool(
   const pipelineContext = createContext(CALL_TOOL, call, services, exchange.entryOfCall())
   // The library does not say which call of a batch a message is.
   if (exchange.calls === 1) warnOfRepeated(pipelineContext.trace, exchange.repeated.map(inToolInput))
-  await runRoute(pipelineContext, { ...services, operations: executing(services, exchange, request, link) })
+  await runRoute(pipelineContext, { ...services, operations: executeToolHandler(services, exchange, request, link) })
   const { wireResponse: response } = call
   if (!response) return undefined
   if (pipelineContext.fault?.ofMcp) {
@@ -235,7 +235,7 @@ function executeToolBody(
  * execute_tool, which refuses what the server does not list, and a result that is not what the tool says of it; it makes a magic
  * link when the account is not `ACTIVE` (G61): in the same commit, and with the same trace.
  */
-function executing(
+function executeToolHandler(
   { operations, toolSchemas }: ServiceParts,
   { caller, environment }: McpExchange,
   { refused, offered }: ToolRequest,

@@ -29,12 +29,12 @@ export function wordDifferences(methods: readonly RpcMethod[], vocabulary: Vocab
   const missing: MissingWord[] = []
   const fixed = new Map<string, string>()
   for (const { type, words } of places.enums.values()) {
-    const lacking = [...words].filter((word) => !has(type, wire(word)))
+    const lacking = [...words].filter((word) => !hasWord(type, wire(word)))
     const meanings = meantWords(lacking, unusedWords(type, new Set([...words].map(wire))))
     for (const word of lacking) {
       const meant = meanings.get(word)
       const conflictsWith = [...places.enums.values()].find(
-        (candidate) => candidate.words.has(word) && has(candidate.type, wire(word)),
+        (candidate) => candidate.words.has(word) && hasWord(candidate.type, wire(word)),
       )?.type
       missing.push({ word, type, meant, conflictsWith })
       if (meant !== undefined && !conflictsWith && !fixed.has(word)) fixed.set(word, meant)
@@ -56,7 +56,7 @@ export function likelyWord(word: string, type: DescEnum): string | undefined {
   return meantWord(word, unusedWords(type, new Set(WORDS)))
 }
 
-function has({ values }: DescEnum, word: string): boolean {
+function hasWord({ values }: DescEnum, word: string): boolean {
   return values.some(({ name }) => name === word)
 }
 

@@ -39,7 +39,7 @@ export function restRequest(
   let refused: Error | undefined
   for (const binding of method.bindings) {
     try {
-      return { rest: bound(binding, method.desc.input, fields), refused: undefined }
+      return { rest: boundFields(binding, method.desc.input, fields), refused: undefined }
     } catch (error) {
       refused ??= error instanceof Error ? error : new Error(String(error))
     }
@@ -64,7 +64,7 @@ function unboundRequest({ name, bindings }: RpcMethod, fields: JsonObject): Rest
   return { route, binding, path: route.path, pathParameters: {}, query: '', body }
 }
 
-function bound(binding: Binding, message: DescMessage, fields: JsonObject): RestRequest {
+function boundFields(binding: Binding, message: DescMessage, fields: JsonObject): RestRequest {
   const unbound = structuredClone(fields)
   const path = binding.parts.map((part) => ('text' in part ? part.text : segmentsOf(part, unbound))).join('')
   for (const route of binding.routes) {
@@ -81,7 +81,7 @@ function bound(binding: Binding, message: DescMessage, fields: JsonObject): Rest
 
 /** The value of a field of the path, percent-encoded; it is taken out of the rest. */
 function segmentsOf({ field, segments }: Extract<TemplatePart, { field: unknown }>, unbound: JsonObject): string {
-  const value = taken(unbound, field)
+  const value = takenValue(unbound, field)
   const text = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
   const parts = text.split('/')
   const isAny = segments.at(-1) === '**'
@@ -100,9 +100,9 @@ function segmentsOf({ field, segments }: Extract<TemplatePart, { field: unknown 
 }
 
 /** Takes the value at a path of fields out of an object. */
-function taken(object: JsonObject, [name = '', ...inner]: readonly string[]): JsonValue | undefined {
+function takenValue(object: JsonObject, [name = '', ...inner]: readonly string[]): JsonValue | undefined {
   const value = ownMember(object, name)
-  if (inner.length > 0) return isJsonObject(value) ? taken(value, inner) : undefined
+  if (inner.length > 0) return isJsonObject(value) ? takenValue(value, inner) : undefined
   if (Object.hasOwn(object, name)) Reflect.deleteProperty(object, name)
   return value
 }
@@ -114,7 +114,7 @@ function queryAndBody(
 ): Pick<RestRequest, 'query' | 'body'> {
   if (bodyField === '*') return { query: '', body: unbound }
   // A field that is not set is an empty body: the operation says what it lacks.
-  const body = bodyField === '' ? undefined : (taken(unbound, [bodyField]) ?? {})
+  const body = bodyField === '' ? undefined : (takenValue(unbound, [bodyField]) ?? {})
   const pairs = Object.entries(unbound).flatMap(([name, value]) => parametersOf(fieldOf(message, name), name, value))
   return { query: new URLSearchParams(pairs).toString(), body }
 }

@@ -44,7 +44,11 @@ export function createConnectedAccount(call: Call<'create_connected_account'>): 
   const connector = knownConnector(environment, body.connector)
   const type = connector.authorization_type
   checkAuthorizationType(body.connected_account?.authorization_type, connector, trace)
-  const patch = effective(filledCredentials(body.connected_account?.authorization_details, trace), connector, trace)
+  const patch = effectivePatch(
+    filledCredentials(body.connected_account?.authorization_details, trace),
+    connector,
+    trace,
+  )
   checkFit(patch, type)
   const account = newAccount(environment, connector, { ...body, ...scopeOf(body) })
   account.credentials = mergeCredentials({}, patch, type, body.identifier)
@@ -126,7 +130,7 @@ function filledCredentials(details: CredentialsPatch = {}, trace: RequestTrace):
 }
 
 /** Serverless workgroups ignore the database user (2.2). */
-function effective(patch: CredentialsPatch, connector: Connector, trace: RequestTrace): CredentialsPatch {
+function effectivePatch(patch: CredentialsPatch, connector: Connector, trace: RequestTrace): CredentialsPatch {
   const taken = takenBy(connector, patch)
   if (taken.trusted_idp === patch.trusted_idp) return taken
   const field = 'connected_account.authorization_details.trusted_idp.db_user'
@@ -143,7 +147,7 @@ export function updateConnectedAccount(call: Call<'update_connected_account'>): 
   const located = locateAccount(call, body)
   const connector = connectorOf(environment, located)
   checkAuthorizationType(body.connected_account.authorization_type, connector, trace)
-  const patch = effective(credentialsPatch, connector, trace)
+  const patch = effectivePatch(credentialsPatch, connector, trace)
   checkFit(patch, connector.authorization_type)
   const credentials = mergedCredentials(located, patch)
   if (patch.trusted_idp) checkDatabaseUser(credentials, connector)

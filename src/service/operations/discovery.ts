@@ -13,7 +13,7 @@ import { pageOfList, type Positioned, positionedRows } from './paging.ts'
 
 /** GET /tools: the tools of every connector, or of the connectors whose accounts match the filter. */
 export function listTools({ environment, query }: Call<'list_tools'>): Reply {
-  const [matches, isUsed] = [matching(query), connectionFilter(environment, query)]
+  const [matches, isUsed] = [toolFilter(query), connectionFilter(environment, query)]
   const tools = toolsAt(environment, (each) => isUsed(each.connection) && matches(each))
   const { items, ...rest } = pageOfList(environment, 'tools', tools, query)
   const listed = query['filter.summary']
@@ -148,7 +148,7 @@ function connectionFilter(
   return (connection) => used.has(connection)
 }
 
-function matching(query: Call<'list_tools'>['query']): (offer: ConnectorTool) => boolean {
+function toolFilter(query: Call<'list_tools'>['query']): (offer: ConnectorTool) => boolean {
   const names = query['filter.tool_name'] ?? []
   const provider = query['filter.provider']
   const text = foldCase(query['filter.query'] ?? '')

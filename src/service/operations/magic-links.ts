@@ -5,7 +5,7 @@ import { lacksDatabaseUser } from '../../model/domain/credentials.ts'
 import { foundValue } from '../../model/contract/violation.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../../model/domain/errors.ts'
 import { instant } from '../../model/domain/instant.ts'
-import { next, nextStatus } from '../../model/domain/lifecycle.ts'
+import { nextState, nextStatus } from '../../model/domain/lifecycle.ts'
 import { locate, type Locator } from '../../model/domain/locator.ts'
 import type { MagicLink } from '../../model/domain/generated/tables.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
@@ -30,7 +30,7 @@ export function createMagicLink(
   refuseDisabled(environment, account.connector)
   const { source } = TRAITS[account.authorization_type]
   const state = account.sequence === 0 ? 'none' : account.status
-  const isWithoutUser = next(state, 'link_requested_ready') !== state
+  const isWithoutUser = nextState(state, 'link_requested_ready') !== state
   if (isWithoutUser && source === 'service' && !lacksDatabaseUser(account.credentials, connector)) {
     const obtained = thirdParty.obtain(connector, account, (response) =>
       isUnchanged(call, account) ? storeLink(call, account, lifetime, response) : undefined,

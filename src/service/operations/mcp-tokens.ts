@@ -21,7 +21,7 @@ interface Target {
 /** POST /mcp/configs/{mcp_config_id}/tokens (G67): each connection needs an account that is `ACTIVE`. */
 export function createMcpConfigToken(call: Call<'create_mcp_config_token'>): Promise<Reply> {
   const { environment, path, body } = call
-  return minted(call, () => {
+  return mintToken(call, () => {
     const config = knownConfig(environment, path['mcp_config_id'])
     const names = config.connection_tool_mappings.map(({ connection_name }) => connection_name)
     if (names.length === 0) throw notReady(`the config ${quote(config.name)} has no connections`)
@@ -46,7 +46,7 @@ export async function createMcpConnectionToken(call: Call<'create_mcp_connection
   if (!accountAt(environment, connector, identifier)) {
     await createdAccount({ ...call, query: {}, body: { connector, identifier, connected_account: {} } })
   }
-  return minted(call, () => {
+  return mintToken(call, () => {
     const connection = enabledConnection(call)
     const account = accountAt(environment, connection.key_id, identifier)
     if (!account) throw new ServiceError('ACCOUNT_NOT_FOUND', 'the account was deleted in the meantime')
@@ -78,7 +78,7 @@ function enabledConnection({ environment, path }: MintCall) {
 }
 
 /** The first of an environment makes its key, which takes part of a second: the target is looked up again after it. */
-async function minted(call: MintCall, targetOf: () => Target): Promise<Reply> {
+async function mintToken(call: MintCall, targetOf: () => Target): Promise<Reply> {
   const { environment, body, baseUrl } = call
   refuseOtherTarget(call)
   const lifetime = lifetimeOf(call)
@@ -86,7 +86,7 @@ async function minted(call: MintCall, targetOf: () => Target): Promise<Reply> {
   const [key] = environment.model.tables.mcp_keys.values()
   if (!key) {
     await makeKey(environment)
-    return minted(call, targetOf)
+    return mintToken(call, targetOf)
   }
   const iat = Math.floor(environment.clock.now() / 1000)
   const exp = iat + lifetime

@@ -12,7 +12,7 @@ export function verifyUser(call: Call<'verify_user'>): Reply {
   trace.account = account
   if (body.identifier !== request.identifier) {
     trace.moved(account, 'verify_refused', now(environment))
-    throw mismatch()
+    throw userMismatch()
   }
   consume(environment, pending, trace)
   const { post_user_verify_redirect_url } = environment.settings
@@ -21,7 +21,7 @@ export function verifyUser(call: Call<'verify_user'>): Reply {
 }
 
 /** The message does not name the stored identifier: the caller may not be its owner. */
-function mismatch(): ServiceError {
+function userMismatch(): ServiceError {
   return new ServiceError(
     'IDENTIFIER_MISMATCH',
     'identifier is not the one that the magic link was made for; the request stays pending',

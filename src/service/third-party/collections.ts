@@ -11,7 +11,7 @@ import {
   itemId,
   itemKey,
   type ListPage,
-  meeting,
+  testOfConditions,
   type Operator,
   placeId,
   plainText,
@@ -234,7 +234,7 @@ function deleteItems(run: Run, step: Step): JsonValue {
 
 function refuse(run: Run, step: Step): JsonValue {
   const conditions = conditionsFor(run, step.when ?? {})
-  if (conditions.length === 0 || conditions.some(({ isEmpty }) => isEmpty) || !meeting(conditions)(run.values))
+  if (conditions.length === 0 || conditions.some(({ isEmpty }) => isEmpty) || !testOfConditions(conditions)(run.values))
     return null
   // Beside a limit, the other conditions only say when it holds.
   const limits = conditions.filter(({ operator }) => COMPARISONS[operator] !== undefined)

@@ -22,12 +22,12 @@ export function oauth1Signature(parts: Oauth1Parts, consumerSecret: string, toke
 /** The text that is signed (RFC 5849 3.4.1): method, URL and the sorted parameters, each encoded. */
 export function oauth1BaseString({ method, url, parameters }: Oauth1Parts): string {
   const encoded = parameters.map(([name, value]): Pair => [encodePart(name), encodePart(value)])
-  encoded.sort(([nameA, valueA], [nameB, valueB]) => compare(nameA, nameB) || compare(valueA, valueB))
+  encoded.sort(([nameA, valueA], [nameB, valueB]) => compareBytes(nameA, nameB) || compareBytes(valueA, valueB))
   const normalized = encoded.map(([name, value]) => `${name}=${value}`).join('&')
   return [method.toUpperCase(), encodePart(url), encodePart(normalized)].join('&')
 }
 
-function compare(a: string, b: string): number {
+function compareBytes(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 

@@ -400,14 +400,14 @@ export function rejects({ reject }: Connector, text: string): boolean {
 }
 
 function isRejected(connector: Connector, { oauth_token, static_auth }: Credentials): boolean {
-  const values = [oauth_token?.access_token, oauth_token?.refresh_token, ...texts(static_auth?.details ?? null)]
+  const values = [oauth_token?.access_token, oauth_token?.refresh_token, ...textsInside(static_auth?.details ?? null)]
   return values.some((value) => value && rejects(connector, value))
 }
 
-function texts(value: JsonValue): string[] {
+function textsInside(value: JsonValue): string[] {
   if (typeof value === 'string') return [value]
   if (isNumber(value)) return [String(value)]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsInside) : []
 }
 
 /** The service's own registration at a third party: one application per environment and connector. */

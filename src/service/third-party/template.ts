@@ -415,7 +415,7 @@ function invocation(node: Node, place: Place): Evaluate {
   if (!head) throw new TemplateError('an expression without a name')
   const called = (node.params?.length ?? 0) > 0 || (node.hash?.pairs.length ?? 0) > 0
   return called || node.type === 'SubExpression'
-    ? call(String(head.original), node, inside(place))
+    ? callHelper(String(head.original), node, inside(place))
     : expression(head, inside(place))
 }
 
@@ -454,7 +454,7 @@ function path(node: Node, place: Place): Evaluate {
   const [head] = parts
   const { depth = 0, data = false } = node
   const plain = depth === 0 && !data && node.this !== true
-  if (plain && parts.length === 1 && head !== undefined && HELPERS.has(head)) return call(head, node, place)
+  if (plain && parts.length === 1 && head !== undefined && HELPERS.has(head)) return callHelper(head, node, place)
   if (data && (head === undefined || !DATA.includes(head))) {
     throw new TemplateError(`unknown name '@${head ?? ''}'; allowed are @${DATA.join(', @')}`)
   }
@@ -491,7 +491,7 @@ function follow(parts: readonly string[], from: JsonValue | undefined): JsonValu
   return value
 }
 
-function call(name: string, node: Node, place: Place): Evaluate {
+function callHelper(name: string, node: Node, place: Place): Evaluate {
   const helper = HELPERS.get(name)
   if (!helper) {
     const names = [...HELPERS.keys()]

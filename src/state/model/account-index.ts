@@ -53,7 +53,7 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   /** The accounts that meet a filter, in creation order. */
   where(filter: AccountFilter): readonly Account[] {
     const { query, ...exact } = filter
-    const rows = this.#rows.all.filter(meets(exact))
+    const rows = this.#rows.all.filter(meetsCriteria(exact))
     if (query === undefined) return rows
     const text = foldCase(query)
     return rows.filter((account) => this.#foldedTextsOf(account).some((each) => each.includes(text)))
@@ -81,12 +81,12 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 
   #accountsNamed(identifier: string, filter: AccountFilter): readonly Account[] {
-    const accounts = this.#byIdentifier.get(identifier).filter(meets(filter))
+    const accounts = this.#byIdentifier.get(identifier).filter(meetsCriteria(filter))
     return accounts.sort((a, b) => a.sequence - b.sequence)
   }
 }
 
-function meets({ connectors, ...exact }: Omit<AccountFilter, 'query'>): (account: Account) => boolean {
+function meetsCriteria({ connectors, ...exact }: Omit<AccountFilter, 'query'>): (account: Account) => boolean {
   const fields = Object.entries(exact).filter(([, wanted]) => wanted !== undefined) as [keyof Account, string][]
   return (account) =>
     fields.every(([field, wanted]) => account[field] === wanted) && (connectors?.includes(account.connector) ?? true)

@@ -3,7 +3,7 @@ import {
   type CollectionPlace,
   compareKeys,
   type Condition,
-  meeting,
+  testOfConditions,
   plainText,
   sortKey,
   type SortKey,
@@ -99,7 +99,7 @@ export class ItemSet {
   }
 
   find({ conditions, words, wordFields, sort, after, skip, limit }: ItemQuery): ItemPage {
-    const isMet = meeting(conditions)
+    const isMet = testOfConditions(conditions)
     const items = this.#rows.all
       .filter(({ item }) => isMet(item) && hasWords(item, words, wordFields))
       .map((row) => ({ row, position: itemPosition(row, sort) }))

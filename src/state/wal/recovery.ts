@@ -52,7 +52,7 @@ export async function readLogs(
   }
   for (const log of logs) checkHeader(log, log === live[lastUsed] || log.generation < from)
   for (const [at, log] of live.entries()) {
-    if (log.generation !== from + at) throw missing(log.path, logPath(stateFile, from + at))
+    if (log.generation !== from + at) throw missingSegment(log.path, logPath(stateFile, from + at))
     if (at <= lastUsed) readBatches(log, at === lastUsed)
   }
   return read
@@ -65,7 +65,7 @@ export async function readLogs(
     return { path, generation, bytes, lines: rawLines(needed, path) }
   }
 
-  function missing(path: string, first: string): StateError {
+  function missingSegment(path: string, first: string): StateError {
     if (!state) return refusedLog(path, 'the state file is missing')
     return refusedLog(path, `the state file is not the one this log follows, or ${basename(first)} is missing`)
   }

@@ -8,7 +8,7 @@ import { writeRecording } from '../../../src/compare/record/recording-files.ts'
 import { withAppMock } from '../../../src/app/cli/rehearsal-mock.ts'
 import { RecordingProxy } from '../../../src/compare/record/proxy.ts'
 import type { Recorded } from '../../../src/compare/record/recorded.ts'
-import { unreplayable } from '../../../src/compare/record/observed.ts'
+import { contractBreaches } from '../../../src/compare/record/observed.ts'
 import { DOCUMENT_CHECKS } from '../../../src/app/document-checks.ts'
 import { validateFiles } from '../../../src/files/validate.ts'
 
@@ -31,7 +31,7 @@ export async function withRecording<T>(
   try {
     const exchanges: Recorded[] = []
     const recorded = (exchange: Recorded): void => {
-      unreplayable(exchange)
+      contractBreaches(exchange)
       exchanges.push(exchange)
     }
     const proxy = new RecordingProxy({

@@ -7,7 +7,7 @@ import {
   conditionsOf,
   itemId,
   itemKey,
-  meeting,
+  testOfConditions,
   placeId,
   plainText,
   sortKey,
@@ -64,7 +64,7 @@ describe('the conditions of a document', () => {
 })
 
 describe('an item under conditions', () => {
-  const meets = (conditions: Conditions, item: JsonObject): boolean => meeting(conditionsOf(conditions))(item)
+  const meets = (conditions: Conditions, item: JsonObject): boolean => testOfConditions(conditionsOf(conditions))(item)
 
   it.each<[JsonValue, JsonValue | undefined, boolean]>([
     [7, 7, true],

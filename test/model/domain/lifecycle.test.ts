@@ -4,7 +4,7 @@ import {
   LIFECYCLE_STATES,
   type LifecycleEvent,
   type LifecycleState,
-  next,
+  nextState,
   nextStatus,
 } from '../../../src/model/domain/lifecycle.ts'
 
@@ -51,7 +51,7 @@ const PAIRS = LIFECYCLE_STATES.flatMap((from) =>
 
 describe('the lifecycle of an account', () => {
   it.each(PAIRS)('$from and $event lead to $to', ({ from, event, to }) => {
-    expect(next(from, event)).toBe(to)
+    expect(nextState(from, event)).toBe(to)
   })
 
   it('knows the events of the table and no others', () => {

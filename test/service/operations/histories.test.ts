@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type LifecycleState, next } from '../../../src/model/domain/lifecycle.ts'
+import { type LifecycleState, nextState } from '../../../src/model/domain/lifecycle.ts'
 import type { AccountTransition } from '../../../src/model/domain/request-trace.ts'
 import { VERIFY_URL } from '../../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
@@ -121,7 +121,7 @@ function transitionsOf({ app, environment }: TestToolmock): AccountTransition[] 
 function statusesBy(transitions: readonly AccountTransition[]): Map<string, LifecycleState> {
   const statuses = new Map<string, LifecycleState>()
   for (const { account_id, event, from, to } of transitions) {
-    expect({ event, from, to }).toEqual({ event, from: statuses.get(account_id) ?? 'none', to: next(from, event) })
+    expect({ event, from, to }).toEqual({ event, from: statuses.get(account_id) ?? 'none', to: nextState(from, event) })
     statuses.set(account_id, to)
   }
   return statuses

@@ -8,9 +8,9 @@ import type { QueryParameters } from '../target.ts'
 const TEXTS = ['id', 'key_id', 'organization_id', 'organization_name', 'provider', 'provider_key', 'status', 'type']
 
 export const CONNECTION_CHECKS = checksOf('connections', 'list_connections', {
-  'listed (document:4.10): connections are listed': connections,
+  'listed (document:4.10): connections are listed': listConnections,
   'fields (document:2.5): every connection has the fields of a connection': async (context) => {
-    for (const connection of await connections(context)) {
+    for (const connection of await listConnections(context)) {
       for (const field of TEXTS) same(typeof connection[field], 'string', `the type of ${field}`)
       same(typeof connection['enabled'], 'boolean', 'the type of enabled')
       same(Array.isArray(connection['domains']), true, 'whether domains is an array')
@@ -19,38 +19,38 @@ export const CONNECTION_CHECKS = checksOf('connections', 'list_connections', {
   },
   'type (document:2.5): every type is one of the enumeration': async (context) => {
     const types: readonly unknown[] = CONNECTION_TYPES
-    for (const { type } of await connections(context)) must(types.includes(type), 'a type of a connection', type)
+    for (const { type } of await listConnections(context)) must(types.includes(type), 'a type of a connection', type)
   },
   'status (document:2.5): every status is DRAFT, IN_PROGRESS or COMPLETED': async (context) => {
-    for (const { status } of await connections(context))
+    for (const { status } of await listConnections(context))
       must(['DRAFT', 'IN_PROGRESS', 'COMPLETED'].includes(textOf(status)), 'a status of a connection', status)
   },
   'provider (document:2.5): every provider is an upper-case name': async (context) => {
-    for (const { provider } of await connections(context))
+    for (const { provider } of await listConnections(context))
       must(/^[A-Z][A-Z0-9_]*$/.test(textOf(provider)), 'an upper-case name', provider)
   },
   'custom (choice:G41): the connection of a connector has the provider CUSTOM': async (context) => {
     const { name } = await context.catalog.main()
-    const connection = (await connections(context)).find((each) => each['key_id'] === name)
+    const connection = (await listConnections(context)).find((each) => each['key_id'] === name)
     same(connection?.['provider'], 'CUSTOM', 'the provider of the connection')
   },
   'of-organization (convention:Discovery): organization_id leaves the connections of one organization': (context) =>
-    filters(context, 'organization_id', (each) => [each['organization_id']]),
+    checkFilterValues(context, 'organization_id', (each) => [each['organization_id']]),
   'of-domain (convention:Discovery): domain leaves the connections with that domain': (context) =>
-    filters(context, 'domain', ({ domains }) => (Array.isArray(domains) ? domains : [])),
+    checkFilterValues(context, 'domain', ({ domains }) => (Array.isArray(domains) ? domains : [])),
   'unique (document:2.5): ids and key ids are unique': async (context) => {
-    const all = await connections(context)
+    const all = await listConnections(context)
     for (const field of ['id', 'key_id'])
       same(new Set(all.map((each) => each[field])).size, all.length, `how many different ${field}`)
   },
   'of-account (document:2.1): connection_id of an account is the id of a connection': async (context) => {
     const { created, connector } = await context.activeAccount()
     const id = created.at('connected_account.connection_id')
-    const connection = (await connections(context)).find((each) => each['id'] === id)
+    const connection = (await listConnections(context)).find((each) => each['id'] === id)
     same(connection?.['key_id'], connector, 'the key_id of the connection of an account')
   },
   'stable (choice:G42): the order stays from one list to the next': async (context) =>
-    same(idsOf(await connections(context)), idsOf(await connections(context)), 'the order of connections'),
+    same(idsOf(await listConnections(context)), idsOf(await listConnections(context)), 'the order of connections'),
   'disabled (choice:States): a disabled connection refuses tools and links with a 400': async (context) => {
     const isolated = await context.ownEnvironment()
     const account = await isolated.active()
@@ -61,7 +61,7 @@ export const CONNECTION_CHECKS = checksOf('connections', 'list_connections', {
   },
 })
 
-async function connections({ api }: CheckContext, query: QueryParameters = {}): Promise<JsonObject[]> {
+async function listConnections({ api }: CheckContext, query: QueryParameters = {}): Promise<JsonObject[]> {
   return (await api.get('/connections', query)).is(200).objects('connections')
 }
 
@@ -70,10 +70,14 @@ function idsOf(list: readonly JsonObject[]): string[] {
 }
 
 /** Asks with every value of a filter that a connection has, and with one that none has. */
-async function filters(context: CheckContext, filter: string, valuesOf: (connection: JsonObject) => unknown[]) {
-  const all = await connections(context)
+async function checkFilterValues(
+  context: CheckContext,
+  filter: string,
+  valuesOf: (connection: JsonObject) => unknown[],
+) {
+  const all = await listConnections(context)
   for (const value of new Set(['nobody-has-this.example', ...all.flatMap(valuesOf).map(textOf)])) {
     const expected = all.filter((each) => value === '' || valuesOf(each).includes(value))
-    same(idsOf(await connections(context, { [filter]: value })), idsOf(expected), 'the ids')
+    same(idsOf(await listConnections(context, { [filter]: value })), idsOf(expected), 'the ids')
   }
 }

@@ -2,7 +2,7 @@ import { CREDENTIAL_KINDS, type CredentialKind } from '../../../model/domain/aut
 import { type JsonObject, textOf } from '../../../model/domain/json.ts'
 import { must, same } from '../service-response.ts'
 import { checksOf, statusChecks } from '../check.ts'
-import { credentialsOf, storing } from '../catalog.ts'
+import { credentialsOf, createBodyStoring } from '../catalog.ts'
 
 const DETAILS = 'connected_account.authorization_details'
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -49,7 +49,7 @@ export const CREATE_CHECKS = checksOf('create', 'create_connected_account', {
     (await context.active()).created.has('connected_account.status', 'ACTIVE'),
   'credentials (document:2.2): the credentials come back in the response of create': async (context) => {
     const details = await context.credentials()
-    ;(await context.account(storing(details))).created.has(DETAILS, details)
+    ;(await context.account(createBodyStoring(details))).created.has(DETAILS, details)
   },
   'one-sub-object (document:2.2): no sub-object of another type comes back': async (context) => {
     const { kind } = await context.catalog.main()
@@ -103,17 +103,20 @@ export const CREATE_CHECKS = checksOf('create', 'create_connected_account', {
   },
   'refresh-token-alone (choice:G24): a refresh token alone makes an ACTIVE account': async (context) => {
     const oauth_token = { refresh_token: context.resources.name('rt') }
-    const { created } = await context.accountAt('OAUTH', storing({ oauth_token }))
+    const { created } = await context.accountAt('OAUTH', createBodyStoring({ oauth_token }))
     created.has('connected_account.status', 'ACTIVE')
   },
   'empty-key (choice:G24): an empty key makes a PENDING_AUTH account': async (context) => {
-    const { created } = await context.accountAt('API_KEY', storing({ static_auth: { details: { api_key: '' } } }))
+    const { created } = await context.accountAt(
+      'API_KEY',
+      createBodyStoring({ static_auth: { details: { api_key: '' } } }),
+    )
     created.has('connected_account.status', 'PENDING_AUTH')
   },
   'empty-kind (choice:G23): an empty sub-object of another type counts as absent': async (context) => {
     const { kind } = await context.catalog.main()
     const details = { ...(await context.credentials()), [otherKind(kind)]: {} }
-    ;(await context.account(storing(details))).created.has('connected_account.status', 'ACTIVE')
+    ;(await context.account(createBodyStoring(details))).created.has('connected_account.status', 'ACTIVE')
   },
   'no-connector (document:7.2): a missing connector is a 400': answers(400, { connector: '' }),
   'no-identifier (document:7.2): a missing identifier is a 400': answers(400, { identifier: '' }),
@@ -130,11 +133,11 @@ export const CREATE_CHECKS = checksOf('create', 'create_connected_account', {
   }),
   'other-kind (choice:G23): credentials of another type are a 400': answers(400, async (context) => {
     const { kind } = await context.catalog.main()
-    return storing(credentialsOf(otherKind(kind)))
+    return createBodyStoring(credentialsOf(otherKind(kind)))
   }),
   'two-kinds (document:2.2): credentials of two types at once are a 400': answers(400, async (context) => {
     const { kind } = await context.catalog.main()
-    return storing({ ...credentialsOf(kind), ...credentialsOf(otherKind(kind)) })
+    return createBodyStoring({ ...credentialsOf(kind), ...credentialsOf(otherKind(kind)) })
   }),
   "other-type (choice:G10): an authorization_type that is not the connector's is a 400": async (context) => {
     const type = (await context.account()).created.string('connected_account.authorization_type')

@@ -9,7 +9,7 @@ import type { QueryParameters } from '../target.ts'
 export const DISCOVERY_CHECKS: readonly Check[] = [
   ...checksOf('discovery', 'list_tools', {
     'tools (convention:Discovery): tools are listed with name and input schema': async (context) => {
-      const response = await ask(context, '/tools')
+      const response = await discoveryResponse(context, '/tools')
       for (const tool of response.objects('tools')) {
         for (const field of ['id', 'provider']) same(typeof ownMember(tool, field), 'string', `the type of ${field}`)
       }
@@ -18,16 +18,16 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       must(Number.isInteger(response.at('total_size')), 'a total_size', response.at('total_size'))
     },
     'tool-effects (convention:Discovery): tools are listed with annotations and output schema': async (context) => {
-      const response = await ask(context, '/tools')
+      const response = await discoveryResponse(context, '/tools')
       response.object('tools.0.definition.output_schema')
       const hint = response.at('tools.0.definition.annotations.read_only_hint')
       same(typeof hint, 'boolean', 'the type of read_only_hint')
     },
     'tools-of-provider (convention:Discovery): filter.provider leaves the tools of one provider': async (context) => {
       const { name } = await context.catalog.main()
-      const ofConnector = await ask(context, '/tools', { 'filter.connector': name })
+      const ofConnector = await discoveryResponse(context, '/tools', { 'filter.connector': name })
       const provider = ofConnector.string('tools.0.provider')
-      const response = await ask(context, '/tools', { 'filter.provider': provider, page_size: 1000 })
+      const response = await discoveryResponse(context, '/tools', { 'filter.provider': provider, page_size: 1000 })
       for (const tool of response.objects('tools'))
         same(ownMember(tool, 'provider'), provider, 'the provider of a tool')
       must(
@@ -37,21 +37,21 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       )
     },
     'tools-by-name (convention:Discovery): filter.tool_name may be repeated': async (context) => {
-      const all = await ask(context, '/tools')
+      const all = await discoveryResponse(context, '/tools')
       const names = all.list('tools').map((_, index) => all.string(`tools.${index}.definition.name`))
       const two = names.slice(0, 2)
-      const response = await ask(context, '/tools', { 'filter.tool_name': two })
+      const response = await discoveryResponse(context, '/tools', { 'filter.tool_name': two })
       same(response.at('total_size'), two.length, 'the number of tools')
     },
     'tool-names (convention:Discovery): filter.summary=true answers names only': async (context) => {
-      const response = await ask(context, '/tools', { 'filter.summary': 'true' })
+      const response = await discoveryResponse(context, '/tools', { 'filter.summary': 'true' })
       response.string('tool_names.0')
       response.lacks('tools')
     },
     'tools-once (convention:G73): a tool is listed once, however many connections its provider has': async (
       context,
     ) => {
-      const response = await ask(context, '/tools', { page_size: 1000 })
+      const response = await discoveryResponse(context, '/tools', { page_size: 1000 })
       const names = response
         .objects('tools')
         .map((tool) => jsonText([tool['provider'], valueAt(tool, 'definition.name')]))
@@ -66,12 +66,16 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       context,
     ) => {
       const account = await context.activeAccount()
-      const response = await ask(context, '/tools/scoped', { identifier: account.identifier })
+      const response = await discoveryResponse(context, '/tools/scoped', { identifier: account.identifier })
       response.has('tools.0.identifier', account.identifier).has('tools.0.connected_account_id', account.id)
     },
     'scoped-pending (convention:Discovery): an account that is not ACTIVE has no scoped tools': async (context) => {
       const account = await context.account()
-      same((await ask(context, '/tools/scoped', { identifier: account.identifier })).list('tools'), [], 'the tools')
+      same(
+        (await discoveryResponse(context, '/tools/scoped', { identifier: account.identifier })).list('tools'),
+        [],
+        'the tools',
+      )
     },
     'scoped-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools/scoped'),
     'scoped-pages (convention:Discovery): page tokens lead through every scoped tool once': async (context) => {
@@ -80,7 +84,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       await eachOnce(context, '/tools/scoped', 'tools', query, 'connected_account_id', 'tool.id')
     },
     'scoped-identifier (convention:Discovery): scoped tools without an identifier are a 400': async (context) => {
-      await ask(context, '/tools')
+      await discoveryResponse(context, '/tools')
       ;(await context.api.get('/tools/scoped')).is(400)
     },
   }),
@@ -89,10 +93,10 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       async (context) => {
         const { identifier } = await context.activeAccount()
         const query = { identifier, page_size: 1000 }
-        const scoped = (await ask(context, '/tools/scoped', query))
+        const scoped = (await discoveryResponse(context, '/tools/scoped', query))
           .objects('tools')
           .map((each) => ownMember(each, 'tool'))
-        const available = await ask(context, '/tools/available', query)
+        const available = await discoveryResponse(context, '/tools/available', query)
         available.string('tools.0.definition.name')
         const ids = new Set(scoped.map((tool) => textOf(valueAt(tool, 'id'))))
         same(
@@ -108,7 +112,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       context,
     ) => {
       const { identifier } = await context.account()
-      same((await ask(context, '/tools/available', { identifier })).list('tools'), [], 'the tools')
+      same((await discoveryResponse(context, '/tools/available', { identifier })).list('tools'), [], 'the tools')
     },
     'available-unknown (convention:Discovery): an identifier without any account is a 404': async (context) => {
       const identifier = context.resources.identifier()
@@ -125,7 +129,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       context,
     ) => {
       const name = await mainProvider(context)
-      const response = await ask(context, '/providers', { page_size: 100 })
+      const response = await discoveryResponse(context, '/providers', { page_size: 100 })
       const provider = response.objects('providers').find((each) => ownMember(each, 'identifier') === name)
       same(provider && ownMember(provider, 'is_custom'), false, `is_custom of provider ${name}`)
     },
@@ -143,16 +147,16 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       context,
     ) => {
       const identifier = (await context.provider()).is(201).string('provider.identifier')
-      const all = await ask(context, '/providers', { 'filter.identifier': identifier })
+      const all = await discoveryResponse(context, '/providers', { 'filter.identifier': identifier })
       all.has('providers.0.identifier', identifier)
       const query = { 'filter.identifier': identifier, 'filter.provider_type': 'STANDARD' }
-      same((await ask(context, '/providers', query)).list('providers'), [], 'the providers')
+      same((await discoveryResponse(context, '/providers', query)).list('providers'), [], 'the providers')
     },
     'providers-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/providers'),
   }),
   ...checksOf('discovery', 'list_app_connections', {
     'app-connections (convention:Discovery): connections of single sign-on are left out': async (context) => {
-      const response = await ask(context, '/connections/app', { page_size: 100 })
+      const response = await discoveryResponse(context, '/connections/app', { page_size: 100 })
       for (const { type } of response.objects('connections'))
         must(!SIGN_ON.has(type), 'a type that accounts have', type)
     },
@@ -160,10 +164,12 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       context,
     ) => {
       const path = '/connections/app'
-      const all = (await ask(context, path, { page_size: 1000 })).objects('connections')
+      const all = (await discoveryResponse(context, path, { page_size: 1000 })).objects('connections')
       for (const provider of ['NOBODY_HAS_THIS', ...new Set(all.map((each) => textOf(ownMember(each, 'provider'))))]) {
         const expected = all.filter((each) => ownMember(each, 'provider') === provider)
-        const connections = (await ask(context, path, { page_size: 1000, provider })).objects('connections')
+        const connections = (await discoveryResponse(context, path, { page_size: 1000, provider })).objects(
+          'connections',
+        )
         same(connections, expected, `the connections of ${provider}`)
       }
     },
@@ -180,13 +186,13 @@ const SIGN_ON: ReadonlySet<unknown> = new Set(['OIDC', 'SAML', 'PASSWORD', 'PASS
 /** The provider of the connector that most checks use, which may have another name than it. */
 async function mainProvider(context: CheckContext): Promise<string> {
   const { name } = await context.catalog.main()
-  return (await ask(context, '/tools', { 'filter.connector': name })).string('tools.0.provider')
+  return (await discoveryResponse(context, '/tools', { 'filter.connector': name })).string('tools.0.provider')
 }
 
 function pageSizes(path: string): CheckRun {
   return async (context) => {
     const identifier = path.startsWith('/tools/') ? (await context.activeAccount()).identifier : undefined
-    for (const page_size of [0, 1000]) await ask(context, path, { identifier, page_size })
+    for (const page_size of [0, 1000]) await discoveryResponse(context, path, { identifier, page_size })
     ;(await context.api.get(path, { identifier, page_size: 1001 })).is(400)
   }
 }
@@ -199,7 +205,9 @@ export async function eachOnce(
   query: QueryParameters,
   ...idPaths: string[]
 ): Promise<void> {
-  const pages = await everyPage((page_token) => ask(context, path, { page_size: 7, ...query, page_token }))
+  const pages = await everyPage((page_token) =>
+    discoveryResponse(context, path, { page_size: 7, ...query, page_token }),
+  )
   const items = pages.flatMap((page) => page.objects(member))
   const ids = items.map((item) => JSON.stringify(idPaths.map((path) => valueAt(item, path))))
   same(ids.length, pages.at(-1)?.at('total_size'), `the number of ${member} on all pages`)
@@ -207,6 +215,10 @@ export async function eachOnce(
 }
 
 /** @throws Skipped when the target does not serve Discovery */
-async function ask({ api }: CheckContext, path: string, query: QueryParameters = {}): Promise<ServiceResponse> {
+async function discoveryResponse(
+  { api }: CheckContext,
+  path: string,
+  query: QueryParameters = {},
+): Promise<ServiceResponse> {
   return (await api.get(path, query)).servedBy('Discovery').is(200)
 }

@@ -49,7 +49,7 @@ export const ERROR_CHECKS = checksOf('errors', null, {
   'array-body (document:7.2): an array as a body is a 400': bodyAnswers(400, '[]'),
   'scalar-body (document:7.2): a text as a body is a 400': bodyAnswers(400, '"text"'),
   'no-body (document:7.2): no body where one is needed is a 400': bodyAnswers(400, ''),
-  'deep-body (convention:G7): a body that nests 5,000 levels deep is a 400': bodyAnswers(400, deep(5000)),
+  'deep-body (convention:G7): a body that nests 5,000 levels deep is a 400': bodyAnswers(400, deeplyNestedBody(5000)),
   'wrong-type (document:7.2): a field of the wrong type is a 400': bodyAnswers(
     400,
     '{"auth_request_id":1,"identifier":2}',
@@ -97,6 +97,6 @@ function answersCode(status: number, code: number, ask: (context: CheckContext) 
   return async (context) => (await ask(context)).is(status).has('code', code)
 }
 
-function deep(levels: number): string {
+function deeplyNestedBody(levels: number): string {
   return `{"auth_request_id":${'['.repeat(levels)}${']'.repeat(levels)}}`
 }

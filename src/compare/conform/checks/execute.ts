@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../../model/domain/json.ts'
 import { must, same } from '../service-response.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount, OwnContext } from '../context.ts'
-import { credentialsOf, type ListedTool, storing } from '../catalog.ts'
+import { credentialsOf, type ListedTool, createBodyStoring } from '../catalog.ts'
 
 const PATH = '/execute_tool'
 const NO_TOOL = { name: 'nobody_has_this_tool' }
@@ -12,23 +12,23 @@ const answers = statusChecks(({ api }, body: JsonObject) => api.post(PATH, body)
 /** POST /execute_tool (4.14). What reaches a third party needs credentials that it takes: those of a toolmock. */
 export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
   'result (convention:G43): a tool answers data and an execution id': async (context) => {
-    const response = (await succeed(context)).is(200)
+    const response = (await executeTool(context)).is(200)
     response.object('data')
     const id = response.string('execution_id')
     must(id.startsWith('exec_'), 'an execution id that starts with exec_', id)
   },
   'execution-ids (document:4.14): every execution has an id of its own': async (context) => {
-    const [one, second] = [await succeed(context), await succeed(context)]
+    const [one, second] = [await executeTool(context), await executeTool(context)]
     must(one.string('execution_id') !== second.string('execution_id'), 'two execution ids', 'one')
   },
   'by-name (document:4.14): the account may be named by organization, connector and identifier': async (context) => {
-    const { account, tool } = await runnable(context)
+    const { account, tool } = await accountWithTool(context)
     const { organization_id, connector, identifier } = account
     const body = { organization_id, connector, identifier, tool_name: tool.name, tool_input: {} }
     ;(await context.api.post(PATH, body)).is(200)
   },
   'by-identifier (choice:G21): the account may be named by its identifier alone': async (context) => {
-    const { tool } = await runnable(context)
+    const { tool } = await accountWithTool(context)
     const { connector, identifier, organization_id } = await context.active()
     const body = { identifier, tool_name: tool.name, tool_input: {} }
     ;(await context.api.post(PATH, body)).is(200)
@@ -39,32 +39,32 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
     ;(await context.api.post(PATH, { ...body, organization_id })).is(200)
   },
   'params (convention:G11): params is another name for tool_input': async (context) => {
-    const { account, tool } = await runnable(context)
+    const { account, tool } = await accountWithTool(context)
     const body = { connected_account_id: account.id, tool_name: tool.name, params: {} }
     ;(await context.api.post(PATH, body)).is(200)
     ;(await context.api.post(PATH, { ...body, params: { a: 1 }, tool_input: { a: 2 } })).is(400)
   },
   'agent-run-id (convention:G12): agent_run_id is taken': async (context) => {
-    const { account, tool } = await runnable(context)
+    const { account, tool } = await accountWithTool(context)
     const body = { connected_account_id: account.id, tool_name: tool.name, tool_input: {}, agent_run_id: 'run-1' }
     ;(await context.api.post(PATH, body)).is(200)
   },
   'last-used (document:2.1): an execution sets last_used_at': async (context) => {
-    const { tool } = await runnable(context)
+    const { tool } = await accountWithTool(context)
     const account = await context.active()
     ;(await context.details(account.id)).lacks('connected_account.last_used_at')
     ;(await context.execute(account, tool)).is(200)
     ;(await context.details(account.id)).string('connected_account.last_used_at')
   },
   'after-consent (document:1): an account that was verified executes tools': async (context) => {
-    const { tool } = await runnable(context)
+    const { tool } = await accountWithTool(context)
     ;(await context.execute(await context.verified(), tool)).is(200)
   },
   'shared-credentials (choice:G65): a deleted account leaves the same credentials of another account valid': async (
     context,
   ) => {
-    const { tool } = await runnable(context)
-    const stored = storing(await context.credentials())
+    const { tool } = await accountWithTool(context)
+    const stored = createBodyStoring(await context.credentials())
     const [one, second] = [await context.account(stored), await context.account(stored)]
     ;(await context.api.post('/connected_accounts:delete', { id: one.id })).is(200)
     ;(await context.execute(second, tool)).is(200)
@@ -114,7 +114,7 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
     // Whichever scopes the tool needs: those of an account that were never said are all.
     const { oauth_token: token } = credentials
     const stored = isJsonObject(token) ? { oauth_token: { ...token, scopes: [] } } : credentials
-    const account = await context.account({ connector: connector.name, ...storing(stored) })
+    const account = await context.account({ connector: connector.name, ...createBodyStoring(stored) })
     const input = Object.fromEntries(tool.nullable.map((name) => [name, null]))
     ;(await context.execute(account, tool, input)).is(200)
   },
@@ -142,10 +142,13 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
       must(message.includes(word), `a message with ${word}`, message)
     }
   },
-  'rate-limited (convention:G44): a rate limit of the third party is a 429 with Retry-After': failing(429),
-  'third-party-forbids (convention:G44): a 403 of the third party is a 403': failing(403),
-  'third-party-refuses (convention:G44): credentials that the third party refuses are a 401, and EXPIRED': failing(401),
-  'third-party-fails (convention:G44): a failure of the third party is a 500 with tool_error_info': failing(503, 500),
+  'rate-limited (convention:G44): a rate limit of the third party is a 429 with Retry-After':
+    failingThirdPartyCheck(429),
+  'third-party-forbids (convention:G44): a 403 of the third party is a 403': failingThirdPartyCheck(403),
+  'third-party-refuses (convention:G44): credentials that the third party refuses are a 401, and EXPIRED':
+    failingThirdPartyCheck(401),
+  'third-party-fails (convention:G44): a failure of the third party is a 500 with tool_error_info':
+    failingThirdPartyCheck(503, 500),
   'list-result (convention:G43): a list that a third party answers is data.array': async (context) => {
     const isolated = await context.ownEnvironment()
     const { account, tool } = await withTool(isolated, { method: 'GET', path: '/list' })
@@ -156,7 +159,7 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
     context,
   ) => {
     const isolated = await context.ownEnvironment()
-    const { account, tool } = await runnable(isolated)
+    const { account, tool } = await accountWithTool(isolated)
     const body = { error: { message: 'not today', code: 1042 } }
     await isolated.environment.thirdPartyAnswers({ respond: { status: 422, body } })
     const response = (await isolated.execute(account, tool)).is(500)
@@ -177,14 +180,14 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
       [['write'], 200],
     ] as const) {
       const oauth_token = { access_token: isolated.resources.name('token'), scopes: [...scopes] }
-      const account = await isolated.account({ connector, ...storing({ oauth_token }) })
+      const account = await isolated.account({ connector, ...createBodyStoring({ oauth_token }) })
       const response = (await isolated.execute(account, tool)).is(status)
       if (status === 403) response.has('details.0.tool_error_info.tool_error_code', 'insufficient_scope')
     }
   },
   'third-party-unusable (convention:G44): an answer that is no JSON is a 500 unusable_answer': async (context) => {
     const isolated = await context.ownEnvironment()
-    const { account, tool } = await runnable(isolated)
+    const { account, tool } = await accountWithTool(isolated)
     await isolated.environment.thirdPartyAnswers({ malformed_json: {} })
     const response = (await isolated.execute(account, tool)).is(500).has('code', 13)
     response.has('details.0.tool_error_info.tool_error_code', 'unusable_answer')
@@ -205,7 +208,7 @@ async function anyTool(context: CheckContext): Promise<ListedTool> {
 }
 
 /** An account whose credentials the third party takes, and a tool that needs no input. @throws Skipped */
-async function runnable(context: CheckContext): Promise<{ account: CreatedAccount; tool: ListedTool }> {
+async function accountWithTool(context: CheckContext): Promise<{ account: CreatedAccount; tool: ListedTool }> {
   context.control()
   const account = await context.activeAccount()
   const tool = await context.catalog.tool(account.connector, 'without required input')
@@ -219,8 +222,8 @@ async function withTool(isolated: OwnContext, call: JsonObject) {
   return { account: await isolated.account({ connector: 'conform' }), tool }
 }
 
-async function succeed(context: CheckContext) {
-  const { account, tool } = await runnable(context)
+async function executeTool(context: CheckContext) {
+  const { account, tool } = await accountWithTool(context)
   return context.execute(account, tool)
 }
 
@@ -228,10 +231,10 @@ async function succeed(context: CheckContext) {
 const CODES: Readonly<Record<number, number>> = { 401: 16, 403: 7, 429: 8, 500: 13 }
 
 /** A third party that answers a status, in an environment of its own. */
-function failing(answered: number, status = answered): CheckRun {
+function failingThirdPartyCheck(answered: number, status = answered): CheckRun {
   return async (context) => {
     const isolated = await context.ownEnvironment()
-    const { account, tool } = await runnable(isolated)
+    const { account, tool } = await accountWithTool(isolated)
     await isolated.environment.thirdPartyAnswers(answered)
     const response = (await isolated.execute(account, tool)).is(status).has('code', CODES[status])
     response.has('details.0.error_code', 'TOOL_ERROR').has('message', 'tool execution failed - conform')

@@ -19,57 +19,59 @@ const answers = statusChecks(({ api }, query: QueryParameters) => api.get(PATH, 
 export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
   'shape (document:4.1): list answers accounts, both tokens and the total': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
-    const response = await page(context, { organization_id })
+    const response = await listPage(context, { organization_id })
     same(idsOf(response).length, ids.length, 'the number of accounts')
     response.has('next_page_token', '').has('prev_page_token', '').has('total_size', ids.length)
   },
   'order (convention:G4): accounts come in the order of their creation': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
-    same(idsOf(await page(context, { organization_id })), ids, 'the listed ids')
+    same(idsOf(await listPage(context, { organization_id })), ids, 'the listed ids')
   },
   'no-credentials (document:2.1): listed accounts carry neither api_config nor authorization_details': async (
     context,
   ) => {
     const { organization_id } = await context.active()
-    const response = await page(context, { organization_id })
+    const response = await listPage(context, { organization_id })
     response.lacks('connected_accounts.0.api_config').lacks('connected_accounts.0.authorization_details')
   },
   'same-object (document:2.1): listed accounts have the other fields of get-details': async (context) => {
     const account = await context.active()
-    const listed = (await page(context, { organization_id: account.organization_id })).object('connected_accounts.0')
+    const listed = (await listPage(context, { organization_id: account.organization_id })).object(
+      'connected_accounts.0',
+    )
     const details = (await context.details(account.id)).object('connected_account')
     const { api_config: _config, authorization_details: _details, ...rest } = details
     same(listed, rest, 'the listed account')
   },
   'pages (document:4.1): next_page_token leads through every account once': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
-    const pages = await everyPage((page_token) => page(context, { organization_id, page_size: 2, page_token }))
+    const pages = await everyPage((page_token) => listPage(context, { organization_id, page_size: 2, page_token }))
     same(pages.flatMap(idsOf), ids, 'the ids of all pages')
   },
   'total (document:4.1): total_size counts all matches across pages': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
-    ;(await page(context, { organization_id, page_size: 2 })).has('total_size', ids.length)
+    ;(await listPage(context, { organization_id, page_size: 2 })).has('total_size', ids.length)
   },
   'first-page (document:4.1): the first page has no prev_page_token and a next_page_token': async (context) => {
     const { organization_id } = await sevenAccounts(context)
-    ;(await page(context, { organization_id, page_size: 2 })).has('prev_page_token', '').string('next_page_token')
+    ;(await listPage(context, { organization_id, page_size: 2 })).has('prev_page_token', '').string('next_page_token')
   },
   'last-page (document:4.1): the last page has no next_page_token and a prev_page_token': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
-    const first = await page(context, { organization_id, page_size: ids.length - 1 })
-    const last = await page(context, { organization_id, page_token: first.string('next_page_token') })
+    const first = await listPage(context, { organization_id, page_size: ids.length - 1 })
+    const last = await listPage(context, { organization_id, page_token: first.string('next_page_token') })
     last.has('next_page_token', '').string('prev_page_token')
   },
   'full-last-page (document:4.1): a last page that is full has no next_page_token either': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
-    ;(await page(context, { organization_id, page_size: ids.length })).has('next_page_token', '')
+    ;(await listPage(context, { organization_id, page_size: ids.length })).has('next_page_token', '')
   },
   'back (document:4.1): prev_page_token leads back to the page before': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
     const filter = { organization_id, page_size: 2 }
-    const first = await page(context, filter)
-    const second = await page(context, { ...filter, page_token: first.string('next_page_token') })
-    const back = await page(context, { ...filter, page_token: second.string('prev_page_token') })
+    const first = await listPage(context, filter)
+    const second = await listPage(context, { ...filter, page_token: first.string('next_page_token') })
+    const back = await listPage(context, { ...filter, page_token: second.string('prev_page_token') })
     same(idsOf(back), ids.slice(0, 2), 'the ids of the page before')
     back.has('prev_page_token', '')
   },
@@ -78,46 +80,50 @@ export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
   ) => {
     const { organization_id, ids } = await createAccounts(context, 5)
     const filter = { organization_id, page_size: 2 }
-    const first = await page(context, filter)
+    const first = await listPage(context, filter)
     ;(await context.api.post(`${PATH}:delete`, { id: ids[0] ?? '' })).is(200)
-    const second = await page(context, { ...filter, page_token: first.string('next_page_token') })
+    const second = await listPage(context, { ...filter, page_token: first.string('next_page_token') })
     same(idsOf(second), ids.slice(2, 4), 'the ids of the second page')
   },
   'page-size-may-change (convention:G4): page_size may change between pages': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
-    const first = await page(context, { organization_id, page_size: 2 })
-    const lastPage = await page(context, { organization_id, page_size: 3, page_token: first.string('next_page_token') })
+    const first = await listPage(context, { organization_id, page_size: 2 })
+    const lastPage = await listPage(context, {
+      organization_id,
+      page_size: 3,
+      page_token: first.string('next_page_token'),
+    })
     same(idsOf(lastPage), ids.slice(2, 5), 'the ids of the second page')
   },
   'default-page-size (convention:G1): a page has ten accounts when page_size is absent or 0': async (context) => {
     const { organization_id } = await context.shared('long shelf', (fresh) => createAccounts(fresh, 11))
-    same(idsOf(await page(context, { organization_id })).length, 10, 'the size of a page')
-    same(idsOf(await page(context, { organization_id, page_size: 0 })).length, 10, 'the size of a page')
+    same(idsOf(await listPage(context, { organization_id })).length, 10, 'the size of a page')
+    same(idsOf(await listPage(context, { organization_id, page_size: 0 })).length, 10, 'the size of a page')
   },
   'by-user (convention:G1): user_id filters exactly': async (context) => {
     const user_id = context.resources.name('user')
     const account = await context.account({ user_id })
     await context.account({ user_id: `${user_id}-2` })
-    same(idsOf(await page(context, { user_id })), [account.id], 'the ids of this user')
+    same(idsOf(await listPage(context, { user_id })), [account.id], 'the ids of this user')
   },
   'by-identifier (convention:G1): identifier filters exactly': async (context) => {
     const { organization_id, ids, identifiers } = await sevenAccounts(context)
-    const accounts = await page(context, { organization_id, identifier: identifiers[3] })
+    const accounts = await listPage(context, { organization_id, identifier: identifiers[3] })
     same(idsOf(accounts), [ids[3]], 'the ids with this identifier')
-    const part = await page(context, { organization_id, identifier: identifiers[3]?.slice(0, -1) })
+    const part = await listPage(context, { organization_id, identifier: identifiers[3]?.slice(0, -1) })
     same(idsOf(part), [], 'the ids with a part of an identifier')
   },
   'by-connector (convention:G1): connector and provider filter exactly': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
     const { name } = await context.catalog.main()
-    sameMembers(idsOf(await page(context, { organization_id, connector: name })), ids, 'the ids of the connector')
-    same(idsOf(await page(context, { organization_id, connector: 'nobody_has_this' })), [], 'ids of no connector')
-    same(idsOf(await page(context, { organization_id, provider: 'nobody_has_this' })), [], 'ids of no provider')
+    sameMembers(idsOf(await listPage(context, { organization_id, connector: name })), ids, 'the ids of the connector')
+    same(idsOf(await listPage(context, { organization_id, connector: 'nobody_has_this' })), [], 'ids of no connector')
+    same(idsOf(await listPage(context, { organization_id, provider: 'nobody_has_this' })), [], 'ids of no provider')
   },
   'by-text (convention:G1): query filters by a part of the identifier in any case': async (context) => {
     const { organization_id, ids, identifiers } = await sevenAccounts(context)
     const query = identifiers[2]?.toUpperCase()
-    same(idsOf(await page(context, { organization_id, query })), [ids[2]], 'the ids that match')
+    same(idsOf(await listPage(context, { organization_id, query })), [ids[2]], 'the ids that match')
   },
   'connection-names-exclusive (convention:G1): connection_names together with connector is a 400': async (context) => {
     const { name } = await context.catalog.main()
@@ -158,7 +164,7 @@ async function createAccounts(context: CheckContext, size: number): Promise<List
   return { organization_id, ids: accounts.map(({ id }) => id), identifiers: accounts.map((each) => each.identifier) }
 }
 
-async function page({ api }: CheckContext, query: QueryParameters): Promise<ServiceResponse> {
+async function listPage({ api }: CheckContext, query: QueryParameters): Promise<ServiceResponse> {
   return (await api.get(PATH, query)).is(200)
 }
 
@@ -169,5 +175,8 @@ export function idsOf(response: ServiceResponse): string[] {
 /** The token of the second page of seven accounts. */
 export async function secondPage(context: CheckContext): Promise<{ organization_id: string; token: string }> {
   const { organization_id } = await sevenAccounts(context)
-  return { organization_id, token: (await page(context, { organization_id, page_size: 2 })).string('next_page_token') }
+  return {
+    organization_id,
+    token: (await listPage(context, { organization_id, page_size: 2 })).string('next_page_token'),
+  }
 }

@@ -100,11 +100,14 @@ export const CONSENT_CHECKS = checksOf('consent', 'create_magic_link', {
     const url = await context.consent(await context.account())
     same(url.searchParams.has('state'), false, 'whether there is a state')
   },
-  'pending-verification (convention:States): an approved consent makes PENDING_VERIFICATION': status(
+  'pending-verification (convention:States): an approved consent makes PENDING_VERIFICATION': statusAfterConsentCheck(
     'PENDING_VERIFICATION',
     'account',
   ),
-  'active-stays (choice:States): an approved consent leaves an ACTIVE account ACTIVE': status('ACTIVE', 'active'),
+  'active-stays (choice:States): an approved consent leaves an ACTIVE account ACTIVE': statusAfterConsentCheck(
+    'ACTIVE',
+    'active',
+  ),
   'active-keeps-tokens (choice:States): the live tokens of an ACTIVE account stay until verify': async (context) => {
     const account = await context.active()
     await context.consent(account)
@@ -144,7 +147,7 @@ function badUrl(user_verify_url: string): CheckRun {
 }
 
 /** The status of an account, new or with stored credentials, whose user has approved. */
-function status(expected: string, make: 'account' | 'active'): CheckRun {
+function statusAfterConsentCheck(expected: string, make: 'account' | 'active'): CheckRun {
   return async (context) => {
     const account = await context[make]()
     await context.consent(account)

@@ -73,14 +73,14 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
   ...checksOf('mcp', 'update_mcp_instance', {
     'instance-rename (convention:G67): an instance is renamed and keeps id and URL': async (context) => {
       const { id, response } = await ensureInstance(context)
-      const renamed = (await patch(context, id, { name: 'renamed' })).is(200)
+      const renamed = (await patchInstance(context, id, { name: 'renamed' })).is(200)
       renamed.has('instance.id', id).has('instance.name', 'renamed')
       renamed.has('instance.url', response.at('instance.url'))
     },
     'instance-move (convention:G67): an instance gets the connections of another config': async (context) => {
       const { id } = await ensureInstance(context)
       const { name } = await createConfig(context, { connection_tool_mappings: [] })
-      const moved = (await patch(context, id, { config_name: name })).is(200)
+      const moved = (await patchInstance(context, id, { config_name: name })).is(200)
       moved.has('instance.config.name', name).has('instance.config.connection_tool_mappings', [])
     },
   }),
@@ -131,7 +131,7 @@ async function ensureInstance(context: CheckContext, fields: Partial<Record<stri
   return { id: response.string('instance.id'), body, response }
 }
 
-function patch({ api }: CheckContext, id: string, body: JsonObject): Promise<ServiceResponse> {
+function patchInstance({ api }: CheckContext, id: string, body: JsonObject): Promise<ServiceResponse> {
   return api.send('PATCH', `${INSTANCES}/${id}`, JSON.stringify(body))
 }
 

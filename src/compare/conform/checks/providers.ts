@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../model/domain/json.ts'
 import { must, same } from '../service-response.ts'
 import { type Check, checksOf, statusChecks } from '../check.ts'
-import { storing } from '../catalog.ts'
+import { createBodyStoring } from '../catalog.ts'
 import type { CheckContext } from '../context.ts'
 
 const PATH = '/custom-providers'
@@ -31,7 +31,7 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       ;(await context.provider({ auth_patterns: [no] })).is(201).has('provider.is_custom_mcp', false)
     },
     'echo (document:4.11): every field comes back as it was sent': async (context) => {
-      const fields = sample()
+      const fields = sampleProvider()
       const response = (await context.provider(fields)).is(201)
       for (const [field, value] of Object.entries(fields)) response.has(`provider.${field}`, value)
     },
@@ -71,77 +71,83 @@ export const PROVIDER_CHECKS: readonly Check[] = [
     'long-value (document:8): a metadata value of 257 characters is a 400': answers(400, {
       metadata: { abc: 'x'.repeat(257) },
     }),
-    'many-pairs (document:8): 21 metadata pairs are a 400': answers(400, { metadata: pairs(21) }),
+    'many-pairs (document:8): 21 metadata pairs are a 400': answers(400, { metadata: metadataOfSize(21) }),
     'number-value (document:2.4): a metadata value that is no text is a 400': answers(400, { metadata: { abc: 1 } }),
     'patterns-type (document:2.4): auth_patterns that is no array is a 400': answers(400, { auth_patterns: {} }),
     'pattern-type (convention:G38): a pattern whose type is no authorization type is a 400': answers(400, {
       auth_patterns: [{ type: 'oauth' }],
     }),
     'bounds (document:8): metadata at its bounds is taken': async (context) => {
-      const metadata = { ...pairs(18), abc: 'x'.repeat(256), ['k'.repeat(25)]: 'y' }
+      const metadata = { ...metadataOfSize(18), abc: 'x'.repeat(256), ['k'.repeat(25)]: 'y' }
       ;(await context.provider({ metadata })).is(201).has('provider.metadata', metadata)
     },
   }),
   ...checksOf('providers', 'update_custom_provider', {
     'update (document:4.12): only provided fields change': async (context) => {
-      const created = (await context.provider(sample())).is(201)
-      const response = await update(context, created.string('provider.identifier'), { description: 'changed' })
+      const created = (await context.provider(sampleProvider())).is(201)
+      const response = await updateProvider(context, created.string('provider.identifier'), { description: 'changed' })
       response.is(200).has('provider', { ...created.object('provider'), description: 'changed' })
     },
     'update-metadata (choice:G39): metadata is replaced as a whole': async (context) => {
       const identifier = await createProvider(context, { metadata: { one: '1', two: '2' } })
-      const response = await update(context, identifier, { metadata: { two: '3' } })
+      const response = await updateProvider(context, identifier, { metadata: { two: '3' } })
       response.is(200).has('provider.metadata', { two: '3' })
     },
     'update-null (convention:G58): null for a field leaves it as it is': async (context) => {
-      const created = (await context.provider(sample())).is(201)
+      const created = (await context.provider(sampleProvider())).is(201)
       const nothing = { description: null, icon_src: null, metadata: null, proxy_url: null }
-      const response = await update(context, created.string('provider.identifier'), nothing)
+      const response = await updateProvider(context, created.string('provider.identifier'), nothing)
       response.is(200).has('provider', created.object('provider'))
     },
     'update-proxy-empty (choice:G39): an empty proxy_url clears it': async (context) => {
-      const identifier = await createProvider(context, sample())
-      ;(await update(context, identifier, { proxy_url: '' })).is(200).has('provider.proxy_url', '')
+      const identifier = await createProvider(context, sampleProvider())
+      ;(await updateProvider(context, identifier, { proxy_url: '' })).is(200).has('provider.proxy_url', '')
     },
     'update-identifier (document:4.12): the identifier stays when the display name changes': async (context) => {
       const identifier = await createProvider(context)
-      const response = await update(context, identifier, { display_name: context.resources.name('renamed') })
+      const response = await updateProvider(context, identifier, { display_name: context.resources.name('renamed') })
       response.is(200).has('provider.identifier', identifier)
     },
     'update-proxy (document:4.12): a proxy_url without https:// is a 400 and changes nothing': async (context) => {
       const identifier = await createProvider(context)
-      ;(await update(context, identifier, { proxy_url: 'http://proxy.example', description: 'lost' })).is(400)
-      ;(await update(context, identifier, {})).is(200).has('provider.proxy_url', '').has('provider.description', '')
+      ;(await updateProvider(context, identifier, { proxy_url: 'http://proxy.example', description: 'lost' })).is(400)
+      ;(await updateProvider(context, identifier, {}))
+        .is(200)
+        .has('provider.proxy_url', '')
+        .has('provider.description', '')
     },
     'update-type (choice:G39): accounts take the new type, without their credentials': async (context) => {
       const connector = await createProvider(context, { auth_patterns: [{ type: 'API_KEY' }] })
       const api_key = context.resources.name('key')
-      const { id } = await context.account({ connector, ...storing({ static_auth: { details: { api_key } } }) })
-      ;(await update(context, connector, { auth_patterns: [{ type: 'OAUTH' }] })).is(200)
+      const { id } = await context.account({
+        connector,
+        ...createBodyStoring({ static_auth: { details: { api_key } } }),
+      })
+      ;(await updateProvider(context, connector, { auth_patterns: [{ type: 'OAUTH' }] })).is(200)
       const response = await context.auth(id)
       response.has('connected_account.authorization_type', 'OAUTH').has('connected_account.status', 'PENDING_AUTH')
       must(!response.text.includes(api_key), 'no credentials of the old type', response.text)
     },
     'update-unknown (document:4.12): an unknown identifier is a 404': async (context) =>
-      (await update(context, 'nobody-has-this', { description: 'x' })).is(404),
+      (await updateProvider(context, 'nobody-has-this', { description: 'x' })).is(404),
   }),
   ...checksOf('providers', 'delete_custom_provider', {
     'delete (document:4.13): delete answers an empty JSON object': async (context) => {
       const identifier = await createProvider(context)
-      same((await remove(context, identifier)).is(200).json, {}, 'the body')
+      same((await removeProvider(context, identifier)).is(200).json, {}, 'the body')
     },
     'delete-twice (document:4.13): a second delete is a 404': async (context) => {
       const identifier = await createProvider(context)
-      ;(await remove(context, identifier)).is(200)
-      ;(await remove(context, identifier)).is(404)
-      ;(await update(context, identifier, { description: 'x' })).is(404)
+      ;(await removeProvider(context, identifier)).is(200)
+      ;(await removeProvider(context, identifier)).is(404)
+      ;(await updateProvider(context, identifier, { description: 'x' })).is(404)
     },
     'delete-unknown (document:4.13): deleting an unknown identifier is a 404': async (context) =>
-      (await remove(context, 'nobody-has-this')).is(404),
+      (await removeProvider(context, 'nobody-has-this')).is(404),
     'delete-accounts (choice:G40): the accounts of a deleted provider are DISCONNECTED': async (context) => {
       const connector = await createProvider(context)
       const { id } = await context.account({ connector })
-      ;(await remove(context, connector)).is(200)
+      ;(await removeProvider(context, connector)).is(200)
       ;(await context.details(id)).has('connected_account.status', 'DISCONNECTED')
       ;(await context.execute({ id }, { name: 'any_tool' })).is(404)
     },
@@ -149,7 +155,7 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       const connector = await createProvider(context)
       const { id, identifier, organization_id } = await context.account({ connector })
       const locator = { organization_id, connector, identifier }
-      ;(await remove(context, connector)).is(200)
+      ;(await removeProvider(context, connector)).is(200)
       const changed = { ...locator, connected_account: { api_config: { a: 1 } } }
       ;(await context.api.put('/connected_accounts', changed)).is(200).has('connected_account.id', id)
       ;(await context.api.get('/connected_accounts/auth', locator)).is(200)
@@ -162,7 +168,7 @@ const FIELDS =
   `id identifier display_name description icon_src auth_patterns categories coming_soon display_priority is_custom
   is_custom_mcp metadata proxy_enabled proxy_url`.split(/\s+/)
 
-function sample(): JsonObject {
+function sampleProvider(): JsonObject {
   return {
     description: 'Made by a conformance run.',
     icon_src: 'https://app.example/icon.svg',
@@ -173,7 +179,7 @@ function sample(): JsonObject {
   }
 }
 
-function pairs(count: number): Record<string, string> {
+function metadataOfSize(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`key_${index}`, String(index)]))
 }
 
@@ -181,10 +187,10 @@ async function createProvider(context: CheckContext, body: JsonObject = {}): Pro
   return (await context.provider(body)).is(201).string('provider.identifier')
 }
 
-function update({ api }: CheckContext, identifier: string, body: JsonValue) {
+function updateProvider({ api }: CheckContext, identifier: string, body: JsonValue) {
   return api.put(`${PATH}/${encodeURIComponent(identifier)}`, body)
 }
 
-function remove({ api }: CheckContext, identifier: string) {
+function removeProvider({ api }: CheckContext, identifier: string) {
   return api.delete(`${PATH}/${encodeURIComponent(identifier)}`)
 }

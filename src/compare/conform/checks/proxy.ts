@@ -9,46 +9,46 @@ const PATH = '/conform/nobody-serves-this'
 /** /proxy/{path}. A target that does not serve it is not judged by it; what reaches a third party needs that of a toolmock. */
 export const PROXY_CHECKS = checksOf('proxy', PROXY_REQUEST, {
   'bearer (convention:Discovery): a request through the proxy without a bearer token is a 401': async (context) => {
-    await probe(context)
-    ;(await ask(context, { Authorization: '' })).is(401)
+    await requestWithoutAccount(context)
+    ;(await sendByProxy(context, { Authorization: '' })).is(401)
   },
   'no-account (convention:Discovery): headers that name no account are a 400': async (context) => {
-    ;(await probe(context)).is(400)
+    ;(await requestWithoutAccount(context)).is(400)
     const { name } = await context.catalog.main()
-    ;(await ask(context, { connection_name: name })).is(400)
+    ;(await sendByProxy(context, { connection_name: name })).is(400)
   },
   'unknown-account (convention:Discovery): an unknown account is a 404': async (context) => {
-    await probe(context)
+    await requestWithoutAccount(context)
     const { name } = await context.catalog.main()
-    const response = await ask(context, { connection_name: name, identifier: context.resources.identifier() })
+    const response = await sendByProxy(context, { connection_name: name, identifier: context.resources.identifier() })
     response.is(404).string('message')
   },
   'inactive (convention:Discovery): an account that is PENDING_AUTH is a 400 with code 9': async (context) => {
-    await probe(context)
-    ;(await ask(context, headersOf(await context.account()))).is(400).has('code', 9)
+    await requestWithoutAccount(context)
+    ;(await sendByProxy(context, headersOf(await context.account()))).is(400).has('code', 9)
   },
   'forwards (convention:Discovery): the third party gets path and method, with a credential that it takes': async (
     context,
   ) => {
-    const account = await reachable(context)
+    const account = await accountForProxy(context)
     for (const headers of [{ connected_account_id: account.id }, headersOf(account)]) {
-      const response = await ask(context, headers, 'PATCH')
+      const response = await sendByProxy(context, headers, 'PATCH')
       response.is(404).has('error', 'no_responder').has('path', PATH).has('method', 'PATCH')
     }
   },
   'last-used (convention:Discovery): a request through the proxy sets last_used_at': async (context) => {
-    await reachable(context)
+    await accountForProxy(context)
     const account = await context.active()
-    await ask(context, headersOf(account))
+    await sendByProxy(context, headersOf(account))
     ;(await context.details(account.id)).string('connected_account.last_used_at')
   },
   'body (convention:Discovery): the third party gets query and body as they were sent': async (context) => {
     const isolated = await context.ownEnvironment()
-    await probe(isolated)
+    await requestWithoutAccount(isolated)
     const account = await isolated.active()
     await isolated.environment.thirdPartyAnswers(422, { query: { a: 'b' }, body: { 'a.b': [1, 'ä'] } })
-    ;(await ask(isolated, headersOf(account), 'POST', { a: { b: [1, 'ä'] } })).is(422)
-    ;(await ask(isolated, headersOf(account), 'POST', { a: { b: [1] } })).is(404)
+    ;(await sendByProxy(isolated, headersOf(account), 'POST', { a: { b: [1, 'ä'] } })).is(422)
+    ;(await sendByProxy(isolated, headersOf(account), 'POST', { a: { b: [1] } })).is(404)
   },
   "status (convention:Discovery): the third party's status is passed on": async (context) => {
     const { response, account, isolated } = await proxiedResponse(context, 422)
@@ -62,7 +62,7 @@ export const PROXY_CHECKS = checksOf('proxy', PROXY_REQUEST, {
   },
 })
 
-function ask(
+function sendByProxy(
   { api }: CheckContext,
   headers: Record<string, string>,
   method = 'GET',
@@ -72,8 +72,8 @@ function ask(
 }
 
 /** A request that names no account. @throws Skipped when the target serves no proxy */
-async function probe(context: CheckContext): Promise<ServiceResponse> {
-  const response = await ask(context, {})
+async function requestWithoutAccount(context: CheckContext): Promise<ServiceResponse> {
+  const response = await sendByProxy(context, {})
   if (response.status === 404) throw new Skipped('the target serves no proxy')
   return response
 }
@@ -83,17 +83,17 @@ function headersOf({ connector, identifier, organization_id }: CreatedAccount): 
 }
 
 /** An account whose credentials the third party takes. @throws Skipped */
-async function reachable(context: CheckContext): Promise<CreatedAccount> {
+async function accountForProxy(context: CheckContext): Promise<CreatedAccount> {
   context.control()
-  await probe(context)
+  await requestWithoutAccount(context)
   return context.activeAccount()
 }
 
 /** What the proxy answers where the third party always answers a status, in an environment of its own. */
 async function proxiedResponse(context: CheckContext, status: number) {
   const isolated = await context.ownEnvironment()
-  await probe(isolated)
+  await requestWithoutAccount(isolated)
   const account = await isolated.active()
   await isolated.environment.thirdPartyAnswers(status)
-  return { response: await ask(isolated, headersOf(account)), account, isolated }
+  return { response: await sendByProxy(isolated, headersOf(account)), account, isolated }
 }

@@ -1,7 +1,7 @@
 import { must, same } from '../service-response.ts'
 import { type Check, type CheckBasis, type CheckName, type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
-import { credentialsOf, storing } from '../catalog.ts'
+import { credentialsOf, createBodyStoring } from '../catalog.ts'
 import type { QueryParameters } from '../target.ts'
 
 const DETAILS = 'connected_account.authorization_details'
@@ -48,7 +48,7 @@ export const READ_CHECKS: readonly Check[] = [
       ;(await context.auth(account.id)).has(`${DETAILS}.static_auth.details.api_key`, SECRET)
     },
     'trusted-idp (document:2.2): the secrets of a TRUSTED_IDP account are never returned': async (context) => {
-      const account = await context.accountAt('TRUSTED_IDP', storing(credentialsOf('trusted_idp')))
+      const account = await context.accountAt('TRUSTED_IDP', createBodyStoring(credentialsOf('trusted_idp')))
       const response = await context.auth(account.id)
       response.object(`${DETAILS}.trusted_idp`)
       response.lacks(`${DETAILS}.trusted_idp.secret_access_key`).lacks(`${DETAILS}.trusted_idp.session_token`)
@@ -58,15 +58,15 @@ export const READ_CHECKS: readonly Check[] = [
         const account = await context.accountAt('WORKSPACE_DWD')
         ;(await context.auth(account.id)).has(`${DETAILS}.workspace_dwd.subject`, account.identifier)
       },
-    ...locating('auth', 'document:4.4'),
+    ...locatorChecks('auth', 'document:4.4'),
   }),
-  ...checksOf('details', 'get_connected_account_details', locating('details', 'document:4.5')),
+  ...checksOf('details', 'get_connected_account_details', locatorChecks('details', 'document:4.5')),
 ]
 
 const SECRET = 'conform-secret-key'
 
 function staticAccount(context: CheckContext): Promise<CreatedAccount> {
-  const credentials = storing({ static_auth: { details: { api_key: SECRET } } })
+  const credentials = createBodyStoring({ static_auth: { details: { api_key: SECRET } } })
   return context.shared('static account', (fresh) => fresh.accountAt('API_KEY', credentials))
 }
 
@@ -81,7 +81,7 @@ function secretsIn(details: Record<string, unknown>): string[] {
 }
 
 /** The ways of naming an account (part 4, "Locating an account"), and what names none or several, which both operations share. */
-function locating(read: 'auth' | 'details', basis: CheckBasis): Record<CheckName, CheckRun> {
+function locatorChecks(read: 'auth' | 'details', basis: CheckBasis): Record<CheckName, CheckRun> {
   const ask = ({ api }: CheckContext, query: QueryParameters) => api.get(`/connected_accounts/${read}`, query)
   const answers = statusChecks(ask)
   /** An account with this scope is found by each field of it. */

@@ -2,7 +2,7 @@ import type { Operation } from '../../../model/contract/shapes.ts'
 import { must } from '../service-response.ts'
 import { type Check, type CheckName, type CheckRun, checksOf } from '../check.ts'
 import { type CheckContext, type CreatedAccount, type OwnContext, VERIFY_URL } from '../context.ts'
-import { credentialsOf, storing } from '../catalog.ts'
+import { credentialsOf, createBodyStoring } from '../catalog.ts'
 
 const TOKEN = 'connected_account.authorization_details.oauth_token.access_token'
 
@@ -154,7 +154,7 @@ export const TIME_CHECKS: readonly Check[] = [
 ]
 
 /** Credentials that end and cannot be refreshed. */
-const SHORT_TOKEN = storing({ oauth_token: { access_token: 'at-short' } })
+const SHORT_TOKEN = createBodyStoring({ oauth_token: { access_token: 'at-short' } })
 
 async function expiredAccount(isolated: OwnContext): Promise<string> {
   const { id } = await isolated.accountAt('OAUTH', SHORT_TOKEN)

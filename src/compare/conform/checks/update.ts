@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../model/domain/json.ts'
 import { must, same } from '../service-response.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
-import { credentialsOf, storing } from '../catalog.ts'
+import { credentialsOf, createBodyStoring } from '../catalog.ts'
 
 const PATH = '/connected_accounts'
 const DETAILS = 'connected_account.authorization_details'
@@ -14,7 +14,7 @@ const answers = statusChecks(({ api }, locator: JsonObject) => api.put(PATH, { .
 export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
   'by-id (document:4.2): update answers 200 with the account': async (context) => {
     const account = await context.account()
-    const response = await update(context, account, { api_config: { a: 1 } })
+    const response = await updateAccount(context, account, { api_config: { a: 1 } })
     response.has('connected_account.id', account.id).has(CONFIG, { a: 1 })
   },
   'by-name (document:4.2): update finds the account by organization, connector and identifier': async (context) => {
@@ -22,50 +22,53 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
     const body = { organization_id, connector, identifier, connected_account: { api_config: { a: 1 } } }
     ;(await context.api.put(PATH, body)).is(200).has('connected_account.id', id)
   },
-  'config-merges (document:2.1): only the provided keys of api_config change': merging(
+  'config-merges (document:2.1): only the provided keys of api_config change': mergedConfigCheck(
     { b: 3 },
     { a: 1, b: 3, nested: { x: 1 } },
   ),
-  'config-top-level (choice:G27): api_config merges at the top level': merging(
+  'config-top-level (choice:G27): api_config merges at the top level': mergedConfigCheck(
     { nested: { y: 2 } },
     { a: 1, b: 2, nested: { y: 2 } },
   ),
-  'config-null (choice:G27): null removes a key of api_config': merging({ b: null }, { a: 1, nested: { x: 1 } }),
+  'config-null (choice:G27): null removes a key of api_config': mergedConfigCheck(
+    { b: null },
+    { a: 1, nested: { x: 1 } },
+  ),
   'stored (document:4.2): what update answers is what get-details answers then': async (context) => {
     const account = await configuredAccount(context)
-    const response = await update(context, account, { api_config: { b: 3 } })
+    const response = await updateAccount(context, account, { api_config: { b: 3 } })
     const details = await context.details(account.id)
     same(details.at(CONFIG), response.at(CONFIG), 'the stored api_config')
   },
   'credentials-merge (document:2.2): only the included fields of the credentials change': async (context) => {
     const credentials = credentialsOf('oauth_token', context.resources.name())
-    const account = await context.accountAt('OAUTH', storing(credentials))
+    const account = await context.accountAt('OAUTH', createBodyStoring(credentials))
     const oauth_token = { access_token: 'at-changed' }
-    const response = await update(context, account, { authorization_details: { oauth_token } })
+    const response = await updateAccount(context, account, { authorization_details: { oauth_token } })
     const before = account.created.object(`${DETAILS}.oauth_token`)
     response.has(`${DETAILS}.oauth_token`, { ...before, ...oauth_token })
   },
   'credentials-kept (document:2.2): an update of api_config leaves the credentials as they are': async (context) => {
     const account = await context.active()
-    const response = await update(context, account, { api_config: { a: 1 } })
+    const response = await updateAccount(context, account, { api_config: { a: 1 } })
     response.has(DETAILS, account.created.at(DETAILS)).has('connected_account.status', 'ACTIVE')
   },
   'activates (choice:G27): live credentials make a PENDING_AUTH account ACTIVE': async (context) => {
     const { kind } = await context.catalog.main()
     const account = await context.account()
-    const response = await update(context, account, { authorization_details: credentialsOf(kind) })
+    const response = await updateAccount(context, account, { authorization_details: credentialsOf(kind) })
     response.has('connected_account.status', 'ACTIVE')
   },
   'config-does-not-activate (choice:G27): an update without credentials leaves PENDING_AUTH': async (context) => {
     const account = await context.account()
-    ;(await update(context, account, { api_config: { a: 1 } })).has('connected_account.status', 'PENDING_AUTH')
+    ;(await updateAccount(context, account, { api_config: { a: 1 } })).has('connected_account.status', 'PENDING_AUTH')
   },
   'updated-at (document:2.1): updated_at moves': async (context) => {
     const account = await context.account()
     const before = account.created.string('connected_account.updated_at')
     // The service's clock may be coarse: asked until it has moved.
     for (let turn = 0; turn < 50; turn += 1) {
-      const response = await update(context, account, { api_config: { turn } })
+      const response = await updateAccount(context, account, { api_config: { turn } })
       if (response.string('connected_account.updated_at') > before) return
     }
     must(false, 'updated_at after that of create', before)
@@ -75,11 +78,11 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
     const before = account.created.string('connected_account.updated_at')
     // The clock of the service may be coarse, so that one update would not show a moved one.
     for (let turn = 0; turn < 5; turn += 1)
-      (await update(context, account, { api_config: { a: 1 } })).has('connected_account.updated_at', before)
+      (await updateAccount(context, account, { api_config: { a: 1 } })).has('connected_account.updated_at', before)
   },
   'identity-stays (document:4.2): id, connector and identifier stay': async (context) => {
     const account = await context.account()
-    const response = await update(context, account, { api_config: { a: 1 } })
+    const response = await updateAccount(context, account, { api_config: { a: 1 } })
     for (const field of ['id', 'connection_id', 'connector', 'provider', 'identifier', 'authorization_type'])
       response.has(`connected_account.${field}`, account.created.at(`connected_account.${field}`))
   },
@@ -105,12 +108,12 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
   'output-only (convention:G9): output-only fields are ignored': async (context) => {
     const account = await context.accountAt('WORKSPACE_DWD')
     const workspace_dwd = { access_token: 'set-by-the-caller' }
-    const response = await update(context, account, { authorization_details: { workspace_dwd } })
+    const response = await updateAccount(context, account, { authorization_details: { workspace_dwd } })
     must(!response.text.includes('set-by-the-caller'), 'an access token of the service', response.text)
   },
 })
 
-async function update({ api }: CheckContext, { id }: CreatedAccount, connected_account: JsonObject) {
+async function updateAccount({ api }: CheckContext, { id }: CreatedAccount, connected_account: JsonObject) {
   return (await api.put(PATH, { id, connected_account })).is(200)
 }
 
@@ -119,8 +122,8 @@ function configuredAccount(context: CheckContext): Promise<CreatedAccount> {
 }
 
 /** What api_config is after an update of that of `configured`. */
-function merging(api_config: JsonObject, expected: JsonObject): CheckRun {
+function mergedConfigCheck(api_config: JsonObject, expected: JsonObject): CheckRun {
   return async (context) => {
-    ;(await update(context, await configuredAccount(context), { api_config })).has(CONFIG, expected)
+    ;(await updateAccount(context, await configuredAccount(context), { api_config })).has(CONFIG, expected)
   }
 }

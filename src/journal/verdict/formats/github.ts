@@ -13,7 +13,7 @@ export function annotations(reports: JudgedReports): string {
   const firstOf = (level: Result['level']): Result[] => all.filter((each) => each.level === level).slice(0, SHOWN)
   return [
     ...[...firstOf('error'), ...firstOf('warning'), ...firstOf('note')].map(annotation),
-    `::notice title=toolmock::${data(verdictTitle(reports.verdict))}`,
+    `::notice title=toolmock::${escapedData(verdictTitle(reports.verdict))}`,
     '',
   ].join('\n')
 }
@@ -24,15 +24,15 @@ function annotation({ ruleId = '', level, message, locations }: Result): string 
   const { artifactLocation, region } = locations?.[0]?.physicalLocation ?? {}
   const line = region?.startLine === undefined ? '' : `line=${region.startLine},`
   const isTest = artifactLocation?.uriBaseId === SOURCE_ROOT
-  const place = isTest ? `file=${property(decodeURI(artifactLocation.uri ?? ''))},${line}` : ''
+  const place = isTest ? `file=${escapedProperty(decodeURI(artifactLocation.uri ?? ''))},${line}` : ''
   const command = COMMANDS[level === 'warning' || level === 'note' ? level : 'error']
-  return `::${command} ${place}title=${property(`toolmock: ${ruleId}`)}::${data(message.text ?? '')}`
+  return `::${command} ${place}title=${escapedProperty(`toolmock: ${ruleId}`)}::${escapedData(message.text ?? '')}`
 }
 
-function data(text: string): string {
+function escapedData(text: string): string {
   return text.replaceAll('%', '%25').split('\n').map(withoutControlCharacters).join('%0A')
 }
 
-function property(text: string): string {
-  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+function escapedProperty(text: string): string {
+  return escapedData(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
 }

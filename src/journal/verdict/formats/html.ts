@@ -194,8 +194,8 @@ function environmentsSection({ contract, coverage }: JudgedReports): Section {
       each.injected,
       each.findings.filter(isViolation).length,
       each.findings.filter((finding) => !isViolation(finding)).length,
-      summary && share(summary.operations),
-      summary && share(summary.statuses),
+      summary && drivenShare(summary.operations),
+      summary && drivenShare(summary.statuses),
     ]
   })
   const heads: Head[] = ['Environment', ...counts.map((label) => [label, 'number'] as const), 'Operations', 'Statuses']
@@ -208,7 +208,7 @@ function environmentsSection({ contract, coverage }: JudgedReports): Section {
 }
 
 /** `5 of 7`, and how many more were only injected. */
-function share({ driven, injected_only: injected, total }: Tally): HtmlValue {
+function drivenShare({ driven, injected_only: injected, total }: Tally): HtmlValue {
   if (total === 0) return html`<small>none declared</small>`
   return html`${driven} of ${total}${injected > 0 && html`<br /><small>${injected} only by injection</small>`}`
 }

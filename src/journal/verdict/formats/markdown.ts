@@ -16,7 +16,7 @@ export function verdictMarkdown(verdict: Verdict): string {
     ...itemLines('Warnings, which do not fail the verdict:', warnings),
     ...listLines(
       'Rules of scenarios:',
-      ruleSentences(scenarios).map((sentence) => [`- ${code(sentence)}`]),
+      ruleSentences(scenarios).map((sentence) => [`- ${codeSpan(sentence)}`]),
     ),
     `${requestsLine(verdict)}\n`,
     '| | driven | only by a scenario | never | of |',
@@ -33,8 +33,8 @@ function itemLines(title: string, list: readonly VerdictItem[]): string[] {
   return listLines(
     title,
     list.map(({ kind, sentence, details }) => [
-      `- ${kind}: ${code(sentence)}`,
-      ...details.map((line) => `  - ${code(line)}`),
+      `- ${kind}: ${codeSpan(sentence)}`,
+      ...details.map((line) => `  - ${codeSpan(line)}`),
     ]),
   )
 }
@@ -46,7 +46,7 @@ function listLines(title: string, items: readonly (readonly string[])[]): string
 }
 
 /** A code span with a fence that is longer than any run of backticks in the text. */
-function code(text: string): string {
+function codeSpan(text: string): string {
   const line = oneLine(text).trim()
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
