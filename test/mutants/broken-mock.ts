@@ -88,7 +88,7 @@ async function forward(
   request.unpipe(onward).resume()
   onward.destroy()
   const reply = replyOf(answer, Buffer.concat(chunks).toString())
-  if (/^\/(api|oauth|proxy|\.well-known)\//.test(seen.path)) for (const change of replies) change(reply, seen)
+  if (/^\/(api|oauth|proxy|mcp|\.well-known)\//.test(seen.path)) for (const change of replies) change(reply, seen)
   response.writeHead(reply.status, reply.headers)
   response.end(typeof reply.body === 'object' ? JSON.stringify(reply.body) : reply.body)
 }

@@ -156,11 +156,11 @@ export class CheckContext {
     throw new Skipped('needs the consent of a user: --consent control-api gives it at a toolmock')
   }
 
-  /** A context in a new environment, whose clock the check may move. @throws Skipped at another target */
-  async ownEnvironment(): Promise<OwnContext> {
+  /** A context in a new environment of a seed, whose clock the check may move. @throws Skipped at another target */
+  async ownEnvironment(seed?: JsonObject): Promise<OwnContext> {
     const { control } = this.#options
     if (!control) throw new Skipped('needs a clock that can be moved: --consent control-api moves that of a toolmock')
-    const environment = await control.createEnvironment()
+    const environment = await control.createEnvironment(seed)
     this.resources.add(`environment ${environment.name}`, () => environment.remove())
     const api = new Api(this.api.target, environment.client)
     return Object.assign(new CheckContext({ ...this.#options, api }), { environment })

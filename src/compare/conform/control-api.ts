@@ -30,12 +30,12 @@ export class ControlApi {
     return new URL(response.is(200).string('redirect_url'))
   }
 
-  /** A new environment, and what only one check does in it. @throws Broken */
-  async createEnvironment() {
-    const response = (await this.call('POST', '/environments', {})).is(201)
+  /** A new environment of a seed, else of the server's, and what only one check does in it. @throws Broken */
+  async createEnvironment(seed?: JsonObject) {
+    const response = (await this.call('POST', '/environments', seed ? { seed } : {})).is(201)
     const name = response.string('name')
-    const change = async (method: string, path: string, body?: JsonObject): Promise<void> => {
-      ;(await this.call(method, `${path}?environment=${encodeURIComponent(name)}`, body)).is(200)
+    const change = async (method: string, path: string, body?: JsonObject, status = 200): Promise<void> => {
+      ;(await this.call(method, `${path}?environment=${encodeURIComponent(name)}`, body)).is(status)
     }
     return {
       name,
@@ -46,6 +46,9 @@ export class ControlApi {
       accountEvent: (id: string, event: string) => change('POST', `/accounts/${encodeURIComponent(id)}/${event}`),
       /** Applies an event such as `disable` to a connection. */
       connectionEvent: (id: string, event: string) => change('POST', `/connections/${encodeURIComponent(id)}/${event}`),
+      /** Another connection of a provider. */
+      addConnection: (key_id: string, provider_key: string) =>
+        change('POST', '/connections', { key_id, provider_key }, 201),
       addConnector: (document: JsonObject & { connector: string }) =>
         change('PUT', `/connectors/${document.connector}`, document),
       /** Lets the third parties do this at every call that matches, or answer it with this status. */

@@ -31,6 +31,15 @@ export const MCP_INSTANCE_MUTANTS: MutantTable = {
     'ensure_mcp_instance',
     ({ instance }) => (instance.url = instance.config.mcp_server_url),
   ),
+  'mcp/tool-pages: the first page of tools/list is the last': ({ reply }) =>
+    reply((answer, { path }) => {
+      if (path.startsWith('/mcp/')) answer.body = String(answer.body).replace(/,"nextCursor":"[^"]*"/, '')
+    }),
+  'mcp/session: an ended session goes on': ({ reply }) =>
+    reply((answer, { method, path }) => {
+      if (method === 'POST' && path.startsWith('/mcp/v2/') && answer.status === 404)
+        Object.assign(answer, { status: 200, body: { jsonrpc: '2.0', id: 1, result: { tools: [] } } })
+    }),
   'mcp/instance-get: an instance that is read has no config': answering(
     'get_mcp_instance',
     ({ instance }) => (instance.config.connection_tool_mappings = []),

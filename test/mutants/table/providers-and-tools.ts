@@ -156,6 +156,12 @@ export const PROVIDER_AND_TOOL_MUTANTS: MutantTable = {
       if (answer.body?.details?.[0]?.tool_error_info?.tool_error_code !== 'insufficient_scope') return
       Object.assign(answer, { status: 200, body: DONE.body })
     }),
+  'execute/connections-of-provider: an account of a second connection has the name of that as its provider': answering(
+    'create_connected_account',
+    ({ connected_account: account }) => {
+      if (account.connector === 'conform-second') account.provider = account.connector
+    },
+  ),
   'execute/third-party-status: a number of the third party is its word': ({ reply }) =>
     reply((answer) => {
       const info = answer.body?.details?.[0]?.tool_error_info

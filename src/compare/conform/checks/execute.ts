@@ -185,6 +185,22 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
       if (status === 403) response.has('details.0.tool_error_info.tool_error_code', 'insufficient_scope')
     }
   },
+  'connections-of-provider (document:2.1): the tools of a provider work for the accounts of each of its connections':
+    async (context) => {
+      const isolated = await context.ownEnvironment()
+      const { account, tool } = await accountWithTool(isolated)
+      const connector = 'conform-second'
+      await isolated.environment.addConnection(connector, account.connector)
+      const second = await isolated.active({ connector, identifier: account.identifier })
+      second.created.has('connected_account.connector', connector)
+      second.created.has('connected_account.provider', account.created.at('connected_account.provider'))
+      const body = { identifier: account.identifier, tool_name: tool.name, tool_input: {} }
+      for (const key of [connector, account.connector]) {
+        ;(await isolated.api.post(PATH, { ...body, connector: key })).is(200)
+      }
+      ;(await isolated.details(second.id)).string('connected_account.last_used_at')
+      ;(await isolated.api.post(PATH, body)).is(400).has('code', 3)
+    },
   'third-party-unusable (convention:G44): an answer that is no JSON is a 500 unusable_answer': async (context) => {
     const isolated = await context.ownEnvironment()
     const { account, tool } = await accountWithTool(isolated)

@@ -1,7 +1,7 @@
-import { type JsonObject, ownMember } from '../../../model/domain/json.ts'
+import { type JsonObject, type JsonValue, ownMember } from '../../../model/domain/json.ts'
 import { type Check, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
-import { must, same, type ServiceResponse } from '../service-response.ts'
+import { must, same, ServiceResponse } from '../service-response.ts'
 import { eachOnce } from './discovery.ts'
 import { activeWithoutScope, createConfig } from './mcp.ts'
 
@@ -56,8 +56,41 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
     },
     'instance-url (convention:G67): its URL works without a token': async (context) => {
       const { response } = await ensureInstance(context)
-      const list = await listTools(context, response.string('instance.url'))
+      const list = await callServer(context, response.string('instance.url'), 'tools/list')
       must(list.is(200).text.includes('"tools"'), 'a list of tools', list.text)
+    },
+  }),
+  ...checksOf('mcp', null, {
+    'tool-pages (convention:G61): pages of tools/list lead through every tool once': async (context) => {
+      const isolated = await context.ownEnvironment({ settings: { mcp: { page_size: 1 } } })
+      const { response } = await ensureInstance(isolated)
+      const names: unknown[] = []
+      for (let cursor: JsonValue | undefined; names.length === 0 || cursor !== undefined;) {
+        const params = cursor === undefined ? {} : { cursor }
+        const list = await callServer(isolated, response.string('instance.url'), 'tools/list', params)
+        const tools = list.objects('result.tools')
+        same(tools.length, 1, 'the number of tools of a page')
+        names.push(ownMember(tools[0] ?? {}, 'name'))
+        cursor = list.at('result.nextCursor')
+      }
+      const { name } = await isolated.catalog.main()
+      const expected = (await isolated.catalog.toolsOf(name)).map((tool) => tool.name)
+      same(names.toSorted(), expected.toSorted(), 'the tools of the pages')
+    },
+    'session (convention:G61): a session begins with initialize, is needed, and ends by DELETE': async (context) => {
+      const isolated = await context.ownEnvironment({ settings: { mcp: { sessions: true } } })
+      const url = (await ensureInstance(isolated)).response.string('instance.url')
+      const clientInfo = { name: 'conform', version: '1' }
+      const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+      const begun = (await callServer(isolated, url, 'initialize', params)).is(200)
+      const session = { 'Mcp-Session-Id': [begun.headers['mcp-session-id'] ?? ''].flat().join() }
+      must(session['Mcp-Session-Id'] !== '', 'a session', begun.text)
+      const list = (headers: Record<string, string>) => callServer(isolated, url, 'tools/list', {}, headers)
+      ;(await list(session)).is(200)
+      ;(await list({})).is(400)
+      ;(await list({ 'Mcp-Session-Id': 'nobody-has-this' })).is(404)
+      ;(await isolated.api.target.send({ method: 'DELETE', path: new URL(url).pathname, headers: session })).is(200)
+      ;(await list(session)).is(404)
     },
   }),
   ...checksOf('mcp', 'get_mcp_instance', {
@@ -89,7 +122,7 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
       const { id, response } = await ensureInstance(context)
       ;(await context.api.delete(`${INSTANCES}/${id}`)).is(200)
       ;(await context.api.get(`${INSTANCES}/${id}`)).is(404)
-      ;(await listTools(context, response.string('instance.url'))).is(404)
+      ;(await callServer(context, response.string('instance.url'), 'tools/list')).is(404)
     },
     'instance-config-delete (convention:G67): an instance ends with its config': async (context) => {
       const { id, response } = await ensureInstance(context)
@@ -139,9 +172,20 @@ async function authState({ api }: CheckContext, id: string, query = ''): Promise
   return (await api.send('POST', `${INSTANCES}/${id}:get_auth_state${query}`)).is(200)
 }
 
-/** What the server at a URL answers to a client that sends no token. */
-function listTools({ api }: CheckContext, url: string): Promise<ServiceResponse> {
-  const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
-  return api.target.send({ method: 'POST', path: new URL(url).pathname, headers, body })
+/** What the server at a URL answers to a client that sends no token; a message that is an event stands for the answer. */
+async function callServer(
+  { api }: CheckContext,
+  url: string,
+  method: string,
+  params: JsonObject = {},
+  session: Record<string, string> = {},
+): Promise<ServiceResponse> {
+  const accept = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const headers = { ...accept, ...session }
+  const response = await api.target.send({ method: 'POST', path: new URL(url).pathname, headers, body })
+  const [, message] = /^data: (.*)$/m.exec(response.text) ?? []
+  return message === undefined
+    ? response
+    : new ServiceResponse(response.asked, response.status, response.headers, message)
 }
