@@ -33,10 +33,16 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
   types,
   format,
   package: ['publint --strict', 'tsx .build/package.ts'],
+  compilers: ['tsx .build/compilers.ts'],
   ...short,
 }
 /** What reads the files that another step makes waits for it. */
-const AFTER: Readonly<Record<string, string>> = { image: 'build', release: 'build', package: 'build' }
+const AFTER: Readonly<Record<string, string>> = {
+  image: 'build',
+  release: 'build',
+  package: 'build',
+  compilers: 'build',
+}
 /** One step waits for disks and processes while another one computes. */
 const AT_ONCE = 2
 

@@ -5,7 +5,7 @@ import { ROOT } from './project.ts'
 
 /*
  * Folders with a package.json of their own contain what only some tests or checks need, so that `npm ci` stays small:
- * `test`, `test/runners` and `integrations/testcontainers` for `npm run test:rest`, `.config` for `npm run check`, `test/long` for Lighthouse, `.build/site` for the site, `test/mutation` for Stryker.
+ * `test`, `test/runners` and `integrations/testcontainers` for `npm run test:rest`, `.config` and `test/types` for `npm run check`, `test/long` for Lighthouse, `.build/site` for the site, `test/mutation` for Stryker.
  */
 
 /**
