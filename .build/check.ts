@@ -33,9 +33,13 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
   types,
   format,
   package: ['publint --strict', 'tsx .build/package.ts'],
-  compilers: ['tsx .build/compilers.ts'],
   ...short,
 }
+/** They take minutes and what they read rarely changes, so `npm run release:check` runs them and CI does not. */
+const OF_RELEASES: Readonly<Record<string, readonly string[]>> = {
+  compilers: ['tsx .build/compilers.ts'],
+}
+const ALL_STEPS = { ...STEPS, ...OF_RELEASES }
 /** What reads the files that another step makes waits for it. */
 const AFTER: Readonly<Record<string, string>> = {
   image: 'build',
@@ -47,11 +51,11 @@ const AFTER: Readonly<Record<string, string>> = {
 const AT_ONCE = 2
 
 const words = process.argv.slice(2)
-const wanted = words[0] === 'all' ? Object.keys(STEPS) : words.filter((word) => Object.hasOwn(STEPS, word))
+const wanted = words[0] === 'all' ? Object.keys(STEPS) : words.filter((word) => Object.hasOwn(ALL_STEPS, word))
 const files = words.filter((word) => word !== 'all' && !wanted.includes(word))
 const unknown = files.filter((file) => !existsSync(join(ROOT, file)))
 if (unknown.length > 0)
-  throw new Error(`there is no check or file ${unknown.join(', ')}; checks: ${Object.keys(STEPS).join(', ')}`)
+  throw new Error(`there is no check or file ${unknown.join(', ')}; checks: ${Object.keys(ALL_STEPS).join(', ')}`)
 
 // The programs of the checks, and the packages of the tests, whose types the compiler and the linter read.
 installPackages('.config')
@@ -59,7 +63,7 @@ installPackages('test')
 const PATH = ['.config', '.'].map((folder) => join(ROOT, folder, 'node_modules/.bin')).join(delimiter)
 const env = { ...process.env, PATH: `${PATH}${delimiter}${process.env['PATH'] ?? ''}` }
 
-const waiting = Object.keys(STEPS).filter((name) => (wanted.length > 0 ? wanted.includes(name) : name in CODE))
+const waiting = Object.keys(ALL_STEPS).filter((name) => (wanted.length > 0 ? wanted.includes(name) : name in CODE))
 const results = new Map<string, Promise<boolean>>()
 // The other steps read what it generates.
 if (waiting[0] === 'generated') {
@@ -88,7 +92,7 @@ function begin(name: string): Promise<boolean> {
 async function runStep(name: string): Promise<boolean> {
   await results.get(AFTER[name] ?? '')
   let passes = true
-  for (const step of STEPS[name] ?? [])
+  for (const step of ALL_STEPS[name] ?? [])
     if (!(await runCommand(files.length > 0 ? step.replace(/ \.$/, ` ${files.join(' ')}`) : step))) passes = false
   return passes
 }
