@@ -1,5 +1,5 @@
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type ChunkingContext, type OutputChunk, type Plugin, rolldown } from 'rolldown'
+import { type ChunkingContext, type InputOptions, type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { bundledSeed } from './bundled-seed.ts'
 import { SHARED, writeCommonJs } from './commonjs.ts'
 import { ENTRIES } from './entries.ts'
@@ -132,7 +132,7 @@ function checkStart(chunks: readonly OutputChunk[]): void {
 }
 
 /** @throws Error when the bundle lacks a call that may throw: its `try` block only returns true */
-function checkCatches(chunks: readonly OutputChunk[]): void {
+export function checkCatches(chunks: readonly OutputChunk[]): void {
   const [found] = chunks.flatMap(({ code }) => /.{0,80}try\s*\{\s*return\s*(?:!0|true);?\s*\}\s*catch/.exec(code) ?? [])
   if (found !== undefined) throw new Error(`The bundle lacks a call that may throw, see callsThatThrow: ${found}`)
 }
@@ -142,41 +142,53 @@ function checkCatches(chunks: readonly OutputChunk[]): void {
  * larger.
  * @throws Error where an escape would mean something else
  */
-function inAscii(code: string): string {
+export function inAscii(code: string): string {
   const other = /\\\P{ASCII}|String\.raw`[^`]*\P{ASCII}/u.exec(code)?.[0]
   if (other !== undefined) throw new Error(`The bundle has a character that cannot be escaped: ${other.slice(-80)}`)
   return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** How the sources become a bundle; each way to publish adds its input and its output. */
+export const BUNDLING = {
+  cwd: ROOT,
+  platform: 'node',
+  // An adapter has to use the test runner of the project that imports it.
+  external: ['vitest', /^vitest\//, '@jest/globals', '@playwright/test'],
+  plugins: [unused, uriTemplate, callsThatThrow],
+  // jsonc-parser's main file is UMD, which no bundler can follow.
+  resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
+  transform: {
+    target: 'node20.20',
+    define: {
+      TOOLMOCK_VERSION: JSON.stringify(manifestOf(ROOT).version),
+      TOOLMOCK_PARSED_SEED: JSON.stringify('dist/bundled-seed.json'),
+    },
+  },
+  tsconfig: false,
+  onLog: (level, { message }) => {
+    if (level === 'warn') throw new Error(message)
+  },
+} satisfies InputOptions
+
+/** Local names are shortened. Functions and classes keep their names, so that stack traces stay readable. */
+export const MINIFY = { compress: true, mangle: { toplevel: false, keepNames: true }, codegen: true } as const
+
+/** What a bundler makes of this code in CommonJS has no URL, and is to say what is wrong instead of failing while it is loaded. */
+function withoutUrl(code: string): string {
+  return code.replaceAll('createRequire(import.meta.url)', `createRequire(import.meta.url||'file:///')`)
+}
+
 /** Bundles the command line, the library and the adapters into `dist`. Returns the paths of the bundled modules. */
 export async function bundleCode(dist: string): Promise<string[]> {
   const bundle = await rolldown({
-    cwd: ROOT,
-    platform: 'node',
+    ...BUNDLING,
     input: Object.fromEntries([CLI, SHARED, ...ENTRIES].map(({ name, source }) => [name, source])),
-    // An adapter has to use the test runner of the project that imports it.
-    external: ['vitest', /^vitest\//, '@jest/globals', '@playwright/test'],
-    plugins: [unused, uriTemplate, callsThatThrow],
-    // jsonc-parser's main file is UMD, which no bundler can follow.
-    resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
-    transform: {
-      target: 'node20.20',
-      define: {
-        TOOLMOCK_VERSION: JSON.stringify(manifestOf(ROOT).version),
-        TOOLMOCK_PARSED_SEED: JSON.stringify('dist/bundled-seed.json'),
-      },
-    },
-    tsconfig: false,
-    onLog: (level, { message }) => {
-      if (level === 'warn') throw new Error(message)
-    },
   })
   const { output } = await bundle.write({
     dir: dist,
     format: 'esm',
     chunkFileNames: 'chunks/[name]-[hash].js',
-    // Local names are shortened. Functions and classes keep their names, so that stack traces stay readable.
-    minify: { compress: true, mangle: { toplevel: false, keepNames: true }, codegen: true },
+    minify: MINIFY,
     comments: false,
     codeSplitting: {
       groups: [{ debugName: 'start', name: (id, modules) => (isLoadedAtStart(id, modules) ? 'start' : null) }],
@@ -186,7 +198,7 @@ export async function bundleCode(dist: string): Promise<string[]> {
   const chunks = output.filter((each): each is OutputChunk => each.type === 'chunk')
   checkStart(chunks)
   checkCatches(chunks)
-  for (const { fileName, code } of chunks) writeFileSync(`${dist}/${fileName}`, inAscii(code))
+  for (const { fileName, code } of chunks) writeFileSync(`${dist}/${fileName}`, withoutUrl(inAscii(code)))
   chmodSync(`${dist}/cli.js`, 0o755)
   await writeCommonJs(dist)
   return chunks.flatMap(({ moduleIds }) => moduleIds)

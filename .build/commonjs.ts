@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { type Plugin, rolldown } from 'rolldown'
+import { MOVED_CODE } from '../src/files/package-disk.ts'
 import { ENTRIES } from './entries.ts'
 import { ROOT } from './project.ts'
 
@@ -16,7 +17,13 @@ export const SHARED = { name: 'test-runs', source: 'src/app/runners/test-runs.ts
  */
 const wrapperOf = (name: string): string => `'use strict'
 const { runInThisContext } = require('node:vm')
-module.exports = runInThisContext('process').getBuiltinModule('node:module').createRequire(__filename)('./${name}.js')
+const { createRequire } = runInThisContext('process').getBuiltinModule('node:module')
+try {
+  module.exports = createRequire(__filename)('./${name}.js')
+} catch (error) {
+  if (error.code !== 'MODULE_NOT_FOUND') throw error
+  throw new Error('${MOVED_CODE}', { cause: error })
+}
 `
 
 /** Writes the CommonJS form of every entry into `dist`. */

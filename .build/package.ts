@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   mkdirSync,
   mkdtempSync,
@@ -11,7 +11,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { build } from 'esbuild'
 import { ModuleKind, ScriptTarget, transpileModule } from 'typescript'
+import { MOVED_CODE } from '../src/files/package-disk.ts'
 import { plural } from '../src/model/domain/text.ts'
 import { ADAPTERS, COMMONJS_CONSUMER, CONSUMER, FIXTURE, RUNNERS } from './consumer-programs.ts'
 import { installPackages } from './install.ts'
@@ -29,6 +31,7 @@ try {
   checkCommands(folder)
   await serveAndStop(join(folder, 'node_modules/.bin/toolmock'))
   checkLibrary(folder)
+  await checkBundles(folder)
   checkTypes(folder)
   console.log(measure(folder))
   checkAdapters(folder)
@@ -64,6 +67,20 @@ function checkLibrary(project: string): void {
   run(process.execPath, ['library.cjs'], project)
 }
 
+/** A bundled program works with toolmock outside of the bundle, and says so where it is inside. */
+async function checkBundles(project: string): Promise<void> {
+  for (const [program, format] of Object.entries({ 'library.mjs': 'esm', 'library.cjs': 'cjs' } as const)) {
+    for (const external of [['toolmock'], []]) {
+      const outfile = join(project, 'bundled', program)
+      const entryPoints = [join(project, program)]
+      await build({ bundle: true, platform: 'node', logLevel: 'error', entryPoints, outfile, format, external })
+      const { stderr, status } = spawnSync(process.execPath, [outfile], { encoding: 'utf8' })
+      if (external.length > 0 ? status !== 0 : !stderr.includes(MOVED_CODE))
+        throw new Error(`${program} in a bundle ${external.length > 0 ? 'without' : 'with'} toolmock: ${stderr}`)
+    }
+  }
+}
+
 /** Type-checks the programs without the types of Node. The declarations of the library are checked as well. */
 function checkTypes(project: string): void {
   checkTypesOf(project, { 'consumer.mts': CONSUMER, 'consumer.cts': COMMONJS_CONSUMER }, {})
@@ -76,6 +93,12 @@ function checkAdapters(project: string): void {
   for (const [name, path] of Object.entries(RUNNERS)) symlinkSync(join(ROOT, path), join(project, 'node_modules', name))
   const files = { 'fixture.test.ts': FIXTURE, 'adapters.mts': ADAPTERS, 'adapters.cts': ADAPTERS }
   checkTypesOf(project, files, { skipLibCheck: true })
+  // As ts-jest compiles to CommonJS. `npm run check:compilers` has the other compilers and module resolutions.
+  checkTypesOf(
+    project,
+    { 'consumer.ts': COMMONJS_CONSUMER, 'adapters.ts': ADAPTERS },
+    { module: 'commonjs', moduleResolution: 'node', ignoreDeprecations: '6.0', skipLibCheck: true },
+  )
   run(process.execPath, [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--root', project], project)
 }
 

@@ -6,9 +6,9 @@ import { type SeedBundle, withDefaultClient } from '../model/domain/seed.ts'
 import { StartError } from '../model/domain/start-error.ts'
 import { lazyImport } from '../model/domain/once.ts'
 import type { DocumentChecks } from './connector-checks.ts'
-import { BUNDLED, bundledFile, bundledFileNamed, bundledNames, parsedBundledSeed } from './package-files.ts'
+import { BUNDLED, bundledFile, bundledNames, parsedBundledSeed } from './package-files.ts'
 import type { KnownConnectors } from './seed-checks.ts'
-import { readTextFile, readTextFiles } from './text-files.ts'
+import { readTextFile, readTextFiles, type TextFile } from './text-files.ts'
 
 /* What parses each kind is loaded with its first document: a start with the bundled seed loads neither YAML nor zod. */
 
@@ -54,8 +54,8 @@ export async function loadExtensions(
     extensions.push(extension)
   }
   for (const name of names) {
-    const file = isScenarioPath(name) ? name : await bundledFileNamed('extension', name)
-    await add(file, await readTextFile(file))
+    const { file, text } = isScenarioPath(name) ? await textFile(name) : await bundledFile('extension', name)
+    await add(file, text)
   }
   for (const { file, text } of (await Promise.all(folders.map((folder) => readTextFiles(folder)))).flat()) {
     // Other files of a seed need not be read for this.
@@ -99,8 +99,8 @@ export async function loadScenarios(names: readonly string[], context: ScenarioC
   for (const name of names) {
     const [plainName, parameters] = partsOfName(name)
     const scenario = isScenarioPath(name)
-      ? await readScenarioFile(name, context)
-      : await readScenarioFile(await fileNamed(plainName, context.seeds ?? []), context, parameters)
+      ? await parseScenarioFile(await textFile(name), context)
+      : await parseScenarioFile(await scenarioFile(plainName, context.seeds ?? []), context, parameters)
     const twice = scenarios.some((other) => other.name === scenario.name)
     if (twice) throw new StartError(`scenario ${scenario.name} is given for the second time; give each once`)
     scenarios.push(scenario)
@@ -112,7 +112,7 @@ export async function loadScenarios(names: readonly string[], context: ScenarioC
 export async function bundledScenario(name: string, context: ScenarioContext): Promise<Scenario | undefined> {
   const [plainName, parameters] = partsOfName(name)
   if (!(await bundledNames('scenario')).includes(plainName)) return undefined
-  return readScenarioFile(bundledFile('scenario', plainName), context, parameters)
+  return parseScenarioFile(await bundledFile('scenario', plainName), context, parameters)
 }
 
 /** Every bundled scenario, in the order of their names, to be shown. */
@@ -120,21 +120,24 @@ export async function bundledScenarios(checks: DocumentChecks): Promise<Scenario
   return loadScenarios(await bundledNames('scenario'), { checks, connectors: undefined })
 }
 
-async function fileNamed(name: string, seeds: readonly string[]): Promise<string> {
+async function scenarioFile(name: string, seeds: readonly string[]): Promise<TextFile> {
   for (const seed of seeds) {
     const file = join(seed, 'scenarios', `${name}.yaml`)
     const isThere = await stat(file).then(
       (stats) => stats.isFile(),
       () => false,
     )
-    if (isThere) return file
+    if (isThere) return textFile(file)
   }
-  return bundledFileNamed('scenario', name)
+  return bundledFile('scenario', name)
 }
 
-async function readScenarioFile(file: string, context: ScenarioContext, parameters = ''): Promise<Scenario> {
+async function textFile(file: string): Promise<TextFile> {
+  return { file, text: await readTextFile(file) }
+}
+
+async function parseScenarioFile(source: TextFile, context: ScenarioContext, parameters = ''): Promise<Scenario> {
   const { parseScenario, withParameters } = await loadScenarioFiles()
-  const source = { file, text: await readTextFile(file) }
   return parseScenario(
     parameters === '' ? source : withParameters(source, parameters),
     context.checks,

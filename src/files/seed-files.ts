@@ -4,7 +4,7 @@ import { emptyBundle, mergeBundles, type SeedBundle } from '../model/domain/seed
 import { plural } from '../model/domain/text.ts'
 import { repeatedNames } from '../model/schema/parts.ts'
 import type { DocumentChecks } from './connector-checks.ts'
-import { BUNDLED, packageFolder, parsedBundledSeed } from './package-files.ts'
+import { BUNDLED, bundledSeedFiles, parsedBundledSeed } from './package-files.ts'
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
 import { fileProblems, locatedProblems, type Read, type ReadDocument, readDocument } from './read.ts'
 import { checkSeed, connectorsIn, type KnownConnectors, listedNames, namesIn, possibleNames } from './seed-checks.ts'
@@ -49,7 +49,7 @@ export async function readSources(
 
 /** The files of the bundled seed, whose JSON Schemas are not compiled again. */
 export async function readBundledFiles(checks: DocumentChecks): Promise<SeedSource> {
-  const documents = await readTexts(await textFiles(packageFolder('seeds')), { ...checks, trustSchemas: true })
+  const documents = await readTexts(await bundledSeedFiles(), { ...checks, trustSchemas: true })
   return { path: BUNDLED, documents, bundle: bundleOf(documents), isMixed: false, beside: [], leftOut: [] }
 }
 
@@ -217,7 +217,7 @@ function repeatedIds(sources: readonly SeedSource[]): FileProblem[] {
 
 /** The files at a path as one document, for a server that reads no files of ours. @throws DocumentError, UnreadableFileError */
 export async function seedDocument(path: string, checks: DocumentChecks): Promise<JsonObject> {
-  const { documents, isMixed } = await readFiles(path === BUNDLED ? packageFolder('seeds') : path, checks)
+  const { documents, isMixed } = await (path === BUNDLED ? readBundledFiles(checks) : readFiles(path, checks))
   const [seeds, connectors] = [ofKind(documents, 'seed'), ofKind(documents, 'connector')]
   const refused = [...ofKind(documents, 'unknown'), ...seeds, ...connectors].flatMap((each) => fileProblems(each))
   const all = [...(isMixed ? [] : notSeeds(documents)), ...refused]

@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { schemaDocuments } from '../../.build/generate/json-schemas.ts'
 import { loadSeeds } from '../../src/files/load.ts'
-import { packageFolder } from '../../src/files/package-files.ts'
+import { packageRoot } from '../../src/files/package-disk.ts'
 import { textFiles } from '../../src/files/text-files.ts'
 import { validateFiles } from '../../src/files/validate.ts'
 import { AUTHORIZATION_TYPES, TRAITS } from '../../src/model/domain/authorization-type.ts'
@@ -16,6 +16,7 @@ import { TWELVE_CONNECTORS } from '../support/twelve-connectors.ts'
 import { CALLS, REFUSED_CALLS } from './bundled-calls.ts'
 import { withFiles } from './files.ts'
 
+const SEEDS = join(packageRoot(), 'seeds')
 const bundle = await loadSeeds(['bundled'], DOCUMENT_CHECKS)
 const calledTools = bundle.connectors.flatMap((connector) =>
   connector.tools.flatMap((tool) => (Object.hasOwn(CALLS, tool.name) ? [[tool.name, tool] as const] : [])),
@@ -23,7 +24,7 @@ const calledTools = bundle.connectors.flatMap((connector) =>
 
 describe('the bundled seed', () => {
   it('is valid', async () => {
-    expect(await validateFiles([packageFolder('seeds')], DOCUMENT_CHECKS)).toMatchObject({
+    expect(await validateFiles([SEEDS], DOCUMENT_CHECKS)).toMatchObject({
       problems: [],
       unreadable: [],
     })
@@ -119,7 +120,7 @@ describe('the JSON Schemas of the documents', () => {
     const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
     const { seed = {}, connector = {} } = await schemaDocuments()
     const validators = { seed: ajv.compile(seed), connector: ajv.compile(connector) }
-    for (const { file, text } of await textFiles(packageFolder('seeds'))) {
+    for (const { file, text } of await textFiles(SEEDS)) {
       const document: unknown = parse(text)
       const validate = isJsonObject(document) && 'connector' in document ? validators.connector : validators.seed
       expect([file, validate(document), validate.errors]).toEqual([file, true, null])
@@ -129,7 +130,7 @@ describe('the JSON Schemas of the documents', () => {
 
   it('are what is in spec/schemas', async () => {
     for (const [name, schema] of Object.entries(await schemaDocuments())) {
-      const file = join(packageFolder('seeds'), '..', 'spec', 'schemas', `${name}.schema.json`)
+      const file = join(packageRoot(), 'spec', 'schemas', `${name}.schema.json`)
       expect([name, JSON.parse(await readFile(file, 'utf8'))]).toEqual([name, JSON.parse(JSON.stringify(schema))])
     }
   })

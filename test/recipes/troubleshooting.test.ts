@@ -1,8 +1,11 @@
+import { build } from 'esbuild'
+import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
+import { ROOT } from '../../.build/project.ts'
 import { createToolmock } from '../../src/index.ts'
 import { ToolmockProgram } from '../app/cli/toolmock-process.ts'
 import { createAccount } from '../support/accounts.ts'
@@ -125,6 +128,15 @@ const SYMPTOMS: Readonly<Record<string, () => Promise<string>>> = {
       seen = (await http('get', '/_mock/requests').set('Host', 'mock.example.com')).text
     })
     return (JSON.parse(seen) as { error: { message: string } }).error.message
+  },
+  'A bundled program does not start the mock': async () => {
+    const outfile = toolmock.path('program.cjs')
+    const contents = "import { createToolmock } from './src/index.ts'; void createToolmock()"
+    // jsonc-parser's main file is UMD, which no bundler can follow.
+    const alias = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' }
+    const stdin = { contents, resolveDir: ROOT }
+    await build({ bundle: true, platform: 'node', logLevel: 'error', stdin, outfile, alias })
+    return spawnSync(process.execPath, [outfile], { encoding: 'utf8' }).stderr
   },
 }
 

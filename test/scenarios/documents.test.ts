@@ -5,13 +5,15 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { loadSeeds } from '../../src/files/load.ts'
-import { bundledFile, bundledNames, packageFolder } from '../../src/files/package-files.ts'
+import { packageRoot } from '../../src/files/package-disk.ts'
+import { bundledFile, bundledNames } from '../../src/files/package-files.ts'
 import { FAULT_KINDS, FAULTS } from '../../src/scenarios/faults/faults.ts'
 import { parseScenario } from '../../src/files/scenario-files.ts'
 import { connectorsIn } from '../../src/files/seed-checks.ts'
 import { validateFiles } from '../../src/files/validate.ts'
 
-const ROOT = join(packageFolder('scenarios'), '..')
+const ROOT = packageRoot()
+const SCENARIOS = join(ROOT, 'scenarios')
 const connectors = connectorsIn(await loadSeeds(['bundled'], DOCUMENT_CHECKS))
 
 describe('docs/scenarios.md', async () => {
@@ -59,8 +61,11 @@ describe('a fault', () => {
   it('of every kind has a test of what its caller sees', async () => {
     const names = ['scenarios/wire', 'scenarios/places', 'service/webhooks/faults']
     const tests = names.map((name) => join(ROOT, `test/${name}.test.ts`))
-    const bundled = (await bundledNames('scenario')).map((name) => bundledFile('scenario', name))
-    const texts = await Promise.all([...tests, ...bundled].map((file) => readFile(file, 'utf8')))
+    const bundled = await Promise.all((await bundledNames('scenario')).map((name) => bundledFile('scenario', name)))
+    const texts = [
+      ...(await Promise.all(tests.map((file) => readFile(file, 'utf8')))),
+      ...bundled.map(({ text }) => text),
+    ]
     const untested = FAULT_KINDS.filter((kind) => !texts.some((text) => text.includes(`${kind}:`)))
     expect(untested, 'write a test of it in test/scenarios/wire.test.ts').toEqual([])
   })
@@ -70,17 +75,17 @@ describe('the bundled scenarios', () => {
   it('are valid, each in a file of its name', async () => {
     const names = await bundledNames('scenario')
     expect(names.length).toBeGreaterThan(15)
-    expect(await validateFiles([packageFolder('scenarios')], DOCUMENT_CHECKS)).toMatchObject({
+    expect(await validateFiles([SCENARIOS], DOCUMENT_CHECKS)).toMatchObject({
       // Files are in the order of their names with the ending, which differs where one name begins with another.
       files: names
         .map((name) => `${name}.yaml`)
         .sort()
-        .map((file) => ({ file: join(packageFolder('scenarios'), file), kind: 'scenario' })),
+        .map((file) => ({ file: join(SCENARIOS, file), kind: 'scenario' })),
       problems: [],
       unreadable: [],
     })
     for (const name of names) {
-      const text = await readFile(bundledFile('scenario', name), 'utf8')
+      const { text } = await bundledFile('scenario', name)
       expect((await parseScenario({ file: name, text }, DOCUMENT_CHECKS, connectors)).name).toBe(name)
     }
   })
@@ -90,7 +95,7 @@ describe('the bundled scenarios', () => {
     const schema = await readFile(join(ROOT, 'spec/schemas/scenario.schema.json'), 'utf8')
     const validate = ajv.compile(JSON.parse(schema) as object)
     for (const name of await bundledNames('scenario')) {
-      const document: unknown = parse(await readFile(bundledFile('scenario', name), 'utf8'))
+      const document: unknown = parse((await bundledFile('scenario', name)).text)
       expect([name, validate(document), validate.errors]).toEqual([name, true, null])
     }
     expect(validate({ name: 's', rules: [{ name: 'r', at: 'elsewhere' }] })).toBe(false)

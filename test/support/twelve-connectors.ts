@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { packageFolder } from '../../src/files/package-files.ts'
+import { packageRoot } from '../../src/files/package-disk.ts'
 
 /** The first connector of each authorization type, in the order of `seeds/default.yaml`. */
 export const TWELVE_CONNECTORS = [
@@ -18,4 +18,4 @@ export const TWELVE_CONNECTORS = [
 ] as const
 
 /** Seeds of these connectors alone, for tests that name or count all of them. */
-export const TWELVE_SEEDS = TWELVE_CONNECTORS.map((name) => join(packageFolder('seeds'), 'connectors', `${name}.yaml`))
+export const TWELVE_SEEDS = TWELVE_CONNECTORS.map((name) => join(packageRoot(), 'seeds/connectors', `${name}.yaml`))

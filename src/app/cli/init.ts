@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { packageFolder } from '../../files/package-files.ts'
+import { starterText } from '../../files/package-files.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { shellQuote } from '../../model/domain/text.ts'
 import type { Run } from './command.ts'
@@ -44,7 +43,7 @@ export const init: Run<'init'> = async ({ operands, values }, { out }) => {
     )
   }
   for (const { file, path, kind } of files) {
-    await writeNew(kind, file, await readFile(join(packageFolder('starter'), example, path), 'utf8'))
+    await writeNew(kind, file, await starterText(`${example}/${path}`))
     out(`wrote ${file}`)
   }
   const [seed, scenario] = [join(folder, SEED), join(folder, SCENARIO)]

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { readFile } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
+import { basename, extname } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { dashboardFolder } from '../../files/package-files.ts'
+import { dashboardText } from '../../files/package-files.ts'
 import type { EncodedResponse } from '../../model/domain/encoded-response.ts'
 import { html } from '../../ui/pages/html.ts'
 import { htmlDocument } from '../../ui/pages/layout.ts'
@@ -53,7 +52,7 @@ export async function dashboardResponse({
   path,
   headers,
 }: IncomingMessage & { path: string }): Promise<EncodedResponse> {
-  const text = path === '/ui' ? PAGE.toString() : await readFile(join(dashboardFolder(), basename(path)), 'utf8')
+  const text = path === '/ui' ? PAGE.toString() : await dashboardText(basename(path))
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`
   const responseHeaders = { ...HEADERS, ETag: etag, 'Content-Type': `${TYPES[extname(path)]}; charset=utf-8` }
   if (headers['if-none-match'] === etag) return { status: 304, headers: responseHeaders, body: '' }
