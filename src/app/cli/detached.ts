@@ -14,6 +14,7 @@ import { type Arguments, DETACHED } from './arguments.ts'
 import type { CommandContext, Run } from './command.ts'
 import { controlCall } from './control-session.ts'
 import { RefusedError } from './failure.ts'
+import { ownScript } from './own-program.ts'
 import {
   authorityOf,
   type DetachedServer,
@@ -45,7 +46,7 @@ export async function startDetached(
   const log = await open(LOG_FILE, 'w', 0o600)
   const child = spawn(
     process.execPath,
-    [...process.execArgv, process.argv[1] ?? '', 'start', ...args.argv.filter((word) => !/^--detach(=|$)/.test(word))],
+    [...ownScript(), 'start', ...args.argv.filter((word) => !/^--detach(=|$)/.test(word))],
     {
       detached: true,
       windowsHide: true,

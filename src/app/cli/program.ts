@@ -1,4 +1,3 @@
-import { dirname, sep } from 'node:path'
 import { StartError } from '../../model/domain/start-error.ts'
 import { systemReason } from '../../model/domain/system-error.ts'
 import { VERSION } from '../../model/version.ts'
@@ -10,6 +9,7 @@ import { LOAD } from './commands.ts'
 import { hint, reportFailure, UsageError } from './failure.ts'
 import { findConfiguration } from './find-configuration.ts'
 import { commandHelp, programHelp } from './help.ts'
+import { LOCAL_PROGRAM, programName } from './own-program.ts'
 
 /** Runs the command that `argv` names and answers its exit code; every failure has been reported by then. */
 export async function program(argv: readonly string[], context: CommandContext): Promise<number> {
@@ -85,7 +85,7 @@ function print(text: string, { out }: CommandContext): number {
 /** Neither a reader that goes away (`toolmock | head -1`, a closed terminal) nor a full disk ends the server. */
 export function processContext(): CommandContext {
   const { isTTY } = process.stderr
-  const program = programName(process.argv[1] ?? '', process.env['PWD'] ?? '')
+  const program = programName()
   const { write: err } = lineWriter(process.stderr, program)
   const { write: out, isOpen } = lineWriter(process.stdout, program, (reason) => {
     process.exitCode = NOT_WRITTEN
@@ -101,18 +101,6 @@ export function processContext(): CommandContext {
     errorTerminal: terminalOf(process.stderr),
     progress: isTTY ? showProgress : undefined,
   }
-}
-
-const LOCAL_PROGRAM = 'npx toolmock'
-
-/** What a person types to call this program again: messages name it as it was started. */
-export function programName(script: string, workingFolder: string): string {
-  const packageFolder = dirname(dirname(script)) + sep
-  const isLocal =
-    script.includes(`${sep}node_modules${sep}`) ||
-    `${workingFolder}${sep}`.startsWith(packageFolder) ||
-    script.startsWith(`${workingFolder}${sep}`)
-  return isLocal ? LOCAL_PROGRAM : 'toolmock'
 }
 
 /** `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` are obeyed. */

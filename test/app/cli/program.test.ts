@@ -4,12 +4,13 @@ import { describe, expect, it, vi } from 'vitest'
 import { flagTable } from '../../../.build/generate/options-tables.ts'
 import { manifestOf, ROOT } from '../../../.build/project.ts'
 import { COMMANDS, flagsOf } from '../../../src/app/cli/command-table.ts'
-import { processContext, program, programName } from '../../../src/app/cli/program.ts'
+import { scriptName } from '../../../src/app/cli/own-program.ts'
+import { processContext, program } from '../../../src/app/cli/program.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 
-describe('programName', () => {
+describe('scriptName', () => {
   it.each([
     ['/app/node_modules/.bin/toolmock', '/app', 'npx toolmock'],
     ['/home/ada/clone/dist/cli.js', '/home/ada/clone', 'npx toolmock'],
@@ -18,7 +19,7 @@ describe('programName', () => {
     ['/app/dist/cli.js', '/data', 'toolmock'],
     ['/home/ada/clone/dist/cli.js', '/home/ada/clone-of-another', 'toolmock'],
   ])('of %s started in %s is %s', (script, folder, name) => {
-    expect(programName(script, folder)).toBe(name)
+    expect(scriptName(script, folder)).toBe(name)
   })
 })
 
