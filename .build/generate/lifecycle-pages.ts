@@ -6,44 +6,25 @@ import {
   MOVES,
 } from '../../src/model/domain/lifecycle.ts'
 import { markedSection } from './marked-section.ts'
-import { pretty } from './pretty.ts'
 import type { Step } from './step.ts'
 
-const PAGE = 'docs/lifecycle.md'
+const ACCOUNTS = 'docs/accounts.md'
 const FIDELITY = 'docs/fidelity.md'
 
 /** The lifecycle of connected accounts as a table and a diagram, made from the table that the code uses. */
 export const lifecyclePages: Step = {
   name: 'lifecycle pages',
   inputs: ['src/model/domain/lifecycle.ts'],
-  outputs: [PAGE, FIDELITY],
+  outputs: [ACCOUNTS, FIDELITY],
   make: async (root) =>
     new Map([
-      [PAGE, await pretty(root, PAGE, page())],
+      ...(await markedSection(root, ACCOUNTS, 'lifecycle', `${fence(diagram())}\n\n${movesTable()}`)),
       ...(await markedSection(root, FIDELITY, 'lifecycle', movesTable())),
     ]),
 }
 
-function page(): string {
-  return `<!-- Made by \`npm run generate\` from src/model/domain/lifecycle.ts: change it there. -->
-
-# Lifecycle
-
-This page lists every move of \`status\`, with its event. A pair of state and event that is not here leaves the status as it is. \`(none)\` is an account that
-does not exist yet, or no longer.
-
-\`\`\`mermaid
-${diagram()}
-\`\`\`
-
-${movesTable()}
-
-## Every state and event
-
-The state after each event; a dot where it stays.
-
-${matrix()}
-`
+function fence(source: string): string {
+  return `\`\`\`mermaid\n${source}\n\`\`\``
 }
 
 /** Moves that an event makes from every state are one arrow. With an arrow for each move the diagram is unreadable. */
@@ -74,19 +55,6 @@ function movesTable(): string {
     return `| ${from.length === STATES_OF_ACCOUNTS ? 'any' : from.join(', ')} | ${event} | ${LIFECYCLE_EVENTS[event]} | ${shown(to)} | ${basis} |`
   })
   return ['| from | event | when | to | basis |', '| --- | --- | --- | --- | --- |', ...lines].join('\n')
-}
-
-function matrix(): string {
-  const header = `| event | ${LIFECYCLE_STATES.map(shown).join(' | ')} |`
-  const rule = `| --- | ${LIFECYCLE_STATES.map(() => '---').join(' | ')} |`
-  const lines = Object.keys(LIFECYCLE_EVENTS).map((event) => {
-    const cells = LIFECYCLE_STATES.map((state) => {
-      const move = MOVES.find(({ from, event: name }) => from === state && name === event)
-      return move && move.to !== state ? shown(move.to) : '·'
-    })
-    return `| ${event} | ${cells.join(' | ')} |`
-  })
-  return [header, rule, ...lines].join('\n')
 }
 
 function shown(state: LifecycleState): string {

@@ -54,7 +54,7 @@ ${operations.map((operation) => `| \`${operation.id}\` | \`${operation.method.to
 
 ## States of a connected account
 
-A seed puts an account into a state with \`status\`. \`toolmock accounts EVENT ACCOUNT\` causes an event. [Lifecycle](lifecycle.md) lists every move.
+A seed puts an account into a state with \`status\`. \`toolmock accounts EVENT ACCOUNT\` causes an event. [Lifecycle](accounts.md#lifecycle) lists every move.
 
 | state | how to seed it | moves from it | moves to it |
 | --- | --- | --- | --- |

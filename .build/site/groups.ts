@@ -21,10 +21,9 @@ const page = (file: string, title: string, question: string): Page => ({ file, t
 export const GROUPS: readonly Group[] = [
   {
     title: 'Learn',
-    purpose: 'three lessons, from the first request to an application of your own',
+    purpose: 'two lessons, from the first request to an application of your own',
     pages: [
       page('getting-started.md', 'Getting started', 'How does a user connect an account, and a tool run with it?'),
-      page('first-verdict.md', 'Your first verdict', 'How do I find out that my program uses the service wrongly?'),
       page('own-connector.md', 'Your own connector', 'How do I build a fake of the application that I use?'),
     ],
   },
@@ -35,18 +34,17 @@ export const GROUPS: readonly Group[] = [
       page('troubleshooting.md', 'Troubleshooting', 'It does not do what I expect: why, and what do I do?'),
       page('coming-from.md', 'Coming from nock, msw, WireMock', 'What replaces my hand-written mocks?'),
       page('sdk.md', 'The base URL of your SDK', 'How do I point my program at the mock?'),
-      page('jest.md', 'Jest', 'How do I give each Jest test a mock of its own?'),
-      page('vitest.md', 'vitest', 'How do I give each vitest test a mock of its own?'),
-      page('node-test.md', 'node:test', 'How do I give each test of node:test a mock of its own?'),
-      page('playwright.md', 'Playwright', 'How does a test in a browser give consent and come back?'),
-      page('pytest.md', 'pytest', 'How do I give each pytest test a mock of its own?'),
+      page(
+        'test-runners.md',
+        'Test runners',
+        'How do I give each test a mock of its own, in vitest, Jest, node:test, Playwright, pytest?',
+      ),
       page('other-languages.md', 'Other languages', 'How do I use it from Go, Java, Ruby or .NET?'),
       page('ci.md', 'CI from a shell', 'How does a CI job run the mock, and what makes the job fail?'),
       page('github.md', 'CI on GitHub', 'How do I use it in a workflow on GitHub?'),
       page('gitlab.md', 'CI on GitLab', 'How do I use it in a pipeline on GitLab?'),
-      page('parallel.md', 'Parallel tests', 'How do I keep tests from disturbing each other?'),
       page('time.md', 'Time', 'How do I let tokens and links expire without waiting?'),
-      page('failures.md', 'Failures on demand', 'How do I make one exact request fail?'),
+      page('failures.md', 'Failures on demand', 'How do I make the next call, or one exact request, fail?'),
       page('consent.md', 'Consent in a test', 'How does a test give, deny or mistake consent?'),
       page('containers.md', 'Containers and HTTPS', 'How do I run it in a container, beside others, or with HTTPS?'),
       page('team.md', 'A mock for a team', 'How do many share one mock that survives a node and an update?'),
@@ -58,13 +56,17 @@ export const GROUPS: readonly Group[] = [
       page('mcp.md', 'MCP', 'How does an agent reach the tools by MCP? How does a coding agent control the mock?'),
       page('dashboard.md', 'Dashboard', 'How do I see in a browser what the mock does, and change it?'),
       page('record.md', 'Record a service', 'How do I turn what the real service did into files that a mock replays?'),
-      page('verify.md', 'Verify a release', 'Is what I got what the repository has?'),
     ],
   },
   {
     title: 'Reference',
     purpose: 'every operation, error, command, key and call',
     pages: [
+      page(
+        'glossary.md',
+        'Glossary',
+        'What do environment, connection, connector, provider, locator, scenario and verdict mean?',
+      ),
       page('api/README.md', 'API', 'What does each operation take and answer, and how does it fail?'),
       page('errors.md', 'Errors', 'Which error is this, what causes it, and what do I do?'),
       page('commands.md', 'Commands and flags', 'Which commands, flags and variables are there?'),
@@ -74,23 +76,48 @@ export const GROUPS: readonly Group[] = [
       page('bundled-connectors.md', 'Bundled connectors', 'Which connectors and tools are there from the start?'),
       page('control-api.md', 'Control API', 'How do I control the mock by HTTP, from any language?'),
       page('library.md', 'Library', 'How do I start and control the mock from JavaScript or TypeScript?'),
-      page('test-runners.md', 'Test runners', 'Which options do the adapters for test runners take?'),
-      page('reports.md', 'Reports and verdicts', 'What counts as a violation, and what as a warning?'),
+      page(
+        'reports.md',
+        'Reports and verdicts',
+        'Does my program use the service wrongly? What is a violation, and what a warning?',
+      ),
     ],
   },
   {
     title: 'Background',
     purpose: 'how it works, and how far to trust it',
     pages: [
-      page('accounts.md', 'Accounts and consent', 'Which states does an account have? Who may consent?'),
-      page('lifecycle.md', 'Lifecycle', 'What does each event do to an account in each state?'),
+      page(
+        'accounts.md',
+        'Accounts and consent',
+        'Which states does an account have, and what moves it? Who may consent?',
+      ),
       page('state.md', 'State files', 'What is kept, and what survives a restart or a crash?'),
       page('limits.md', 'Limits', 'Which limits hold, on which systems, and what is the mock not?'),
-      page('fidelity.md', 'Fidelity', 'What comes from the service’s document, and what is a choice?'),
       page('supported.md', 'What is supported', 'Which operations, statuses, states and errors does the mock serve?'),
-      page('conformance.md', 'Conformance', 'Which checks hold an implementation to the contract?'),
       page('drift.md', 'Drift', 'Does the mock answer as the real service does?'),
+    ],
+  },
+  {
+    title: 'About the project',
+    purpose: 'what it is measured against, and how to check a release',
+    pages: [
+      page('fidelity.md', 'Fidelity', 'What comes from the service’s document, and what is a choice?'),
+      page('conformance.md', 'Conformance', 'Which checks hold an implementation to the contract?'),
       page('benchmarks.md', 'Benchmarks', 'How fast is it, and how much memory does it use?'),
+      page('verify.md', 'Verify a release', 'Is what I got what the repository has?'),
     ],
   },
 ]
+
+/** Where pages of earlier versions are now, by their former names. */
+export const MOVED: Readonly<Record<string, string>> = {
+  'first-verdict': 'reports#your-first-verdict',
+  jest: 'test-runners',
+  lifecycle: 'accounts#lifecycle',
+  'node-test': 'test-runners',
+  parallel: 'test-runners#without-an-adapter',
+  playwright: 'test-runners#playwright',
+  pytest: 'test-runners#pytest',
+  vitest: 'test-runners',
+}

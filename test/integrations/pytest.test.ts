@@ -118,7 +118,7 @@ function pytest(files: Record<string, string>, args: string[] = [], variables: R
 
 describeWith('pytest', 'pytest-toolmock', () => {
   it('runs the program and the test of the guide', () => {
-    const [app = '', test = ''] = codeBlocks('docs/pytest.md', 'A test', 'python')
+    const [app = '', test = ''] = codeBlocks('docs/test-runners.md', 'pytest', 'python')
     const { status, output } = pytest({ 'app.py': app, 'test_app.py': test })
     expect(output).toContain('1 passed')
     expect(status).toBe(0)

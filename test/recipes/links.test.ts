@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
 import { headingAnchor, RowAnchors } from '../../.build/site/anchors.ts'
-import { GROUPS } from '../../.build/site/groups.ts'
+import { GROUPS, MOVED } from '../../.build/site/groups.ts'
 
 const folders = ['docs', 'docs/api']
 const guides = (
@@ -82,6 +82,15 @@ describe('the pages', () => {
 
   it.each(GROUPS.flatMap(({ pages }) => pages))('$file: has the title of its links', ({ file, title }) => {
     expect(/^# (.*)$/m.exec(textOf(`docs/${file}`))?.[1]).toBe(title)
+  })
+})
+
+describe('the pages that have moved', () => {
+  it.each(Object.entries(MOVED))('%s: leads to %s, which is there', (name, moved) => {
+    const [page = '', anchor] = moved.split('#')
+    expect(guides).not.toContain(`docs/${name}.md`)
+    expect(guides).toContain(`docs/${page}.md`)
+    if (anchor !== undefined) expect(anchorsOf(`docs/${page}.md`)).toContain(anchor)
   })
 })
 

@@ -10,6 +10,15 @@ export function codeBlocks(file: string, heading: string, language = 'sh'): stri
   return [...blocks].flatMap(({ groups }) => (groups?.['language'] === language ? [groups['code'] ?? ''] : []))
 }
 
+/** The block of a tab: the one after a paragraph that is the bold title of the tab. */
+export function tab(file: string, heading: string, title: string): string {
+  const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+  const [, section = ''] = text.split(new RegExp(`^#{1,3} ${heading}\n`, 'm'))
+  const [, code] = new RegExp(`^\\*\\*${title}\\*\\*\n\n\`\`\`\\w+\n([^]*?)^\`\`\`$`, 'm').exec(section) ?? []
+  if (code === undefined) throw new Error(`${file} has no tab "${title}" in the section "${heading}"`)
+  return code
+}
+
 /** The subheadings of a section, in order. */
 export function subsections(file: string, heading: string): string[] {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')

@@ -16,7 +16,7 @@ const PAGE = 'docs/troubleshooting.md'
 const toolmock = ToolmockProgram.forThisFile()
 
 /** A program that sends a field which the contract does not have. */
-const CARELESS = codeBlocks('docs/first-verdict.md', 'A program with a mistake', 'js').join('')
+const CARELESS = codeBlocks('docs/reports.md', 'Your first verdict', 'js').join('')
 
 /** A program that signs in with a wrong secret, and goes on with a token of another server. */
 const ELSEWHERE = `
@@ -88,7 +88,7 @@ const SYMPTOMS: Readonly<Record<string, () => Promise<string>>> = {
     writeFileSync(program, CARELESS)
     const { code, stderr } = await toolmock.run(['run', '--', process.execPath, program])
     expect(code).toBe(3)
-    expect(stderr).toContain(codeBlocks('docs/first-verdict.md', 'The verdict', 'text').join('').trim())
+    expect(stderr).toContain(codeBlocks('docs/reports.md', 'Your first verdict', 'text').join('').trim())
     writeFileSync(program, CARELESS.replace('user_verify_ulr', 'user_verify_url'))
     expect(await toolmock.run(['run', '--', process.execPath, program])).toMatchObject({
       code: 0,

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { codeBlocks } from '../recipes/markdown.ts'
+import { codeBlocks, tab } from '../recipes/markdown.ts'
 import { CHROMIUM, describeWith } from '../support/machine.ts'
 import { ARGUMENTS } from '../browser/browser.ts'
 import { APPLICATION } from './application.ts'
@@ -9,14 +10,13 @@ const projects = RunnerProjects.forThisFile()
 /** The time limit of each test, which starts other programs. */
 const timeout = 300_000
 
-/** The page of a runner. */
-const guideOf = (heading: string): string => `docs/${heading.toLowerCase().replace(':', '-')}.md`
+const GUIDE = 'docs/test-runners.md'
+const textOfGuide = (): string => readFileSync(new URL(`../../${GUIDE}`, import.meta.url), 'utf8')
 
 /** The program under test, the test of the guide, and the same for a user without an account, which fails. */
-function filesOfGuide(heading: string, language = 'js'): { program: string; test: string } {
-  const guide = guideOf(heading)
-  const [program = '', own] = codeBlocks(guide, 'A test', 'js')
-  const example = own ?? codeBlocks(guide, 'A test', language).join('')
+function filesOfGuide(runner: string): { program: string; test: string } {
+  const program = tab(GUIDE, 'A test', runner === 'vitest' ? 'TypeScript' : 'JavaScript')
+  const example = tab(GUIDE, 'A test', runner)
   const [test = ''] = /^test\([^]*/m.exec(example) ?? []
   const [call] = /sendMessage\(mock.env, 'ada@example.com'\)/.exec(test) ?? []
   expect(call).toBeDefined()
@@ -44,7 +44,9 @@ describe.each(['node', 'jsdom'])('Jest with the test environment %s', (environme
     'runs the test of the guide without a flag, and a failing one with its explanation',
     async () => {
       const { program, test } = filesOfGuide('Jest')
-      const files = { 'send-message.js': fetchOfNode + program, 'mail.test.js': test }
+      // The first line is the one that the guide has for CommonJS.
+      const [, commonJs = ''] = /begins with `(.*?)`/.exec(textOfGuide()) ?? []
+      const files = { 'send-message.js': fetchOfNode + program.replace(/^.*/, commonJs), 'mail.test.js': test }
       const project = await projects.project(files, packages)
       const { code, output } = await projects.run(project, JEST)
       expect(output).toContain('Tests:       1 failed, 1 passed, 2 total')
@@ -161,8 +163,8 @@ describe('vitest', () => {
   it(
     'runs the test of the guide, and a failing one with its explanation',
     async () => {
-      const { program, test } = filesOfGuide('vitest', 'ts')
-      const project = await projects.project({ 'send-message.mjs': program, 'mail.test.ts': test }, ['vitest'])
+      const { program, test } = filesOfGuide('vitest')
+      const project = await projects.project({ 'send-message.ts': program, 'mail.test.ts': test }, ['vitest'])
       const { code, output } = await projects.run(project, ['node_modules/vitest/vitest.mjs', 'run', '--root', project])
       expect(output).toMatch(/Tests +1 failed \| 1 passed/)
       expect(output).toMatch(/stderr \| mail\.test\.ts > fails/)
@@ -187,7 +189,7 @@ describeWith('chromium', 'Playwright', () => {
   it(
     'runs the test of the guide, and a failing one with its explanation',
     async () => {
-      const [example = ''] = codeBlocks(guideOf('Playwright'), 'A test', 'ts')
+      const [example = ''] = codeBlocks(GUIDE, 'Playwright', 'ts')
       const failing = `
       test('fails', async ({ page, toolmock }) => {
         await toolmock.connections.disable('mail')

@@ -1,6 +1,6 @@
 import type { Account, AccountStatus } from './account.ts'
 
-/** The events of a connected account, each with what it is in words (`docs/lifecycle.md`). */
+/** The events of a connected account, each with what it is in words (`docs/accounts.md`). */
 export const LIFECYCLE_EVENTS = {
   created_with_credentials: 'created with credentials, or none needed',
   created_without_credentials: 'created without credentials',
