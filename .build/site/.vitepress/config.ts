@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 import { defineConfig } from 'vitepress'
 import { headingAnchor } from '../anchors.ts'
-import { GROUPS } from '../groups.ts'
+import { GROUPS, MOVED } from '../groups.ts'
 import { guideMarkdown } from './markdown.ts'
 
 const SITE = fileURLToPath(new URL('..', import.meta.url))
@@ -23,6 +24,23 @@ const OPERATIONS = readdirSync(`${DOCS}/api`)
 
 /** The address of a page on the site: `docs/README.md` is the start page, a README of a folder its index. */
 const linkOf = (file: string): string => `/${file.replace(/README\.md$/, '').replace(/\.md$/, '')}`
+
+/** A page in place of one that has moved, so that old addresses lead to the new ones wherever the site is served. */
+function movedPage(target: string): string {
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta http-equiv="refresh" content="0; url=${target}" />
+    <meta name="robots" content="noindex" />
+    <title>This page has moved</title>
+  </head>
+  <body>
+    <p>This page has moved: <a href="${target}">${target}</a></p>
+  </body>
+</html>
+`
+}
 
 /** The guides are outside of the folder that has the packages, so their imports of Vue are resolved as those of this file. */
 function packagesOfTheSite(): Plugin {
@@ -56,6 +74,9 @@ export default defineConfig({
     config: guideMarkdown,
   },
   vite: { plugins: [packagesOfTheSite()] },
+  buildEnd: ({ outDir }) => {
+    for (const [name, target] of Object.entries(MOVED)) writeFileSync(join(outDir, `${name}.html`), movedPage(target))
+  },
   transformPageData: (page) => {
     if (page.relativePath !== 'index.md') return
     page.frontmatter = { ...page.frontmatter, layout: 'home', pageClass: 'start' }
@@ -78,6 +99,11 @@ export default defineConfig({
         detailedView: true,
         miniSearch: {
           searchOptions: {
+            // The words that questions are made of are on every page. The function goes to the browser as its text.
+            processTerm: (term) =>
+              /^(?:an?|and|are|can|do|does|for|how|i|in|is|it|my|of|on|the|to|what|when|where|why|with)$/i.test(term)
+                ? null
+                : term.toLowerCase(),
             // Lists for auditors have all words of the field, and are not what most readers look for.
             boostDocument: (id) => (/\/(?:conformance|fidelity|benchmarks)(?:#|$)/.test(id) ? 0.2 : 1),
           },

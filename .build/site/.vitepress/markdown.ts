@@ -78,7 +78,7 @@ function groupAt(tokens: readonly Token[], start: number): { language: string; b
   const group = []
   for (let at = start; ; at += TOKENS_OF_TAB) {
     const [open, inline, , block] = tokens.slice(at, at + TOKENS_OF_TAB)
-    const [, language] = /^\*\*([\w .]+)\*\*$/.exec(inline?.content ?? '') ?? []
+    const [, language] = /^\*\*([\w .:]+)\*\*$/.exec(inline?.content ?? '') ?? []
     if (open?.type !== 'paragraph_open' || language === undefined || block?.type !== 'fence') return group
     group.push({ language, block })
   }
