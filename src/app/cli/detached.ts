@@ -37,11 +37,16 @@ export async function startDetached(
   { variables, out, err }: CommandContext,
 ): Promise<number | undefined> {
   const settings = settingsOf(args)
+  const print = ({ text = '', notices = [] }: Partial<NonNullable<DetachedServer['ready']>> = {}): number => {
+    out(text)
+    for (const line of notices) err(line)
+    return 0
+  }
   await reportWrite(FOLDER, () => makeDirectory(FOLDER))
   const running = await runningServer(settings)
   if (running) {
-    out(alreadyRunning(running, settings))
-    return 0
+    requireSameSettings(running, settings)
+    return print(running.ready)
   }
   const log = await open(LOG_FILE, 'w', 0o600)
   const child = spawn(
@@ -72,8 +77,7 @@ export async function startDetached(
   )
   child.disconnect()
   child.unref()
-  out(ready.text)
-  return 0
+  return print(ready)
 }
 
 /** Claims the file for this start, or answers the server that has it. Waits for one that is starting. */
@@ -106,14 +110,14 @@ async function removedUnless(write: () => Promise<void>): Promise<void> {
 }
 
 /** @throws StartError naming what differs */
-function alreadyRunning(
+function requireSameSettings(
   { pid, settings: theirs, ready }: DetachedServer,
   settings: DetachedServer['settings'],
-): string {
+): void {
   const differing = Object.keys({ ...theirs, ...settings }).filter(
     (name) => !isDeepStrictEqual(theirs[name], settings[name]),
   )
-  if (differing.length === 0) return ready?.text ?? ''
+  if (differing.length === 0) return
   const names = differing.map((name) => `--${name}`).join(', ')
   throw new StartError(
     `a server runs already (process ${pid}, ${ready?.url ?? ''}) with another value of ${names}. Stop it first: npx toolmock stop`,

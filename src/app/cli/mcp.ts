@@ -6,6 +6,7 @@ import { controlCall } from './control-session.ts'
 import { createLog } from './log.ts'
 import { detachedServer, isGiven, serverOf } from './running-server.ts'
 import { withApp } from './serve-while.ts'
+import { mockOfConfiguration } from './server-options.ts'
 
 /** The control API as tools on stdin and stdout, until the client goes away. Everything else goes to stderr. */
 export const mcp: Run<'mcp'> = async (args, { variables, err }) => {
@@ -19,8 +20,8 @@ export const mcp: Run<'mcp'> = async (args, { variables, err }) => {
     return 0
   }
   if (isGiven(args) || detachedServer()) return serve(serverOf(args))
-  // A server of the bundled seed on a free port, in memory.
-  return withApp({ state: null, adminToken, log: createLog('warn', false, err) }, (_app, url) => {
+  const mock = mockOfConfiguration(args.configuration)
+  return withApp({ ...mock, state: null, adminToken, log: createLog('warn', false, err) }, (_app, url) => {
     err(`toolmock serves ${url} for this client, dashboard ${url}/_mock/ui`)
     return serve({ url, adminToken })
   })

@@ -20,6 +20,8 @@ export interface DetachedServer {
     readonly url: string
     readonly text: string
     readonly variables: Readonly<Record<string, string>>
+    /** Lines of its log: warnings, and which configuration file it has read. */
+    readonly notices?: readonly string[]
   }
 }
 

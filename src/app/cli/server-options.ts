@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { AppOptions } from '../app.ts'
 import { isDatabaseUrl, isUrl } from '../options.ts'
 import { quote } from '../../model/domain/text.ts'
-import { type Arguments, isSetByStrongerSource } from './arguments.ts'
+import { type Arguments, type Configuration, isSetByStrongerSource, readArguments } from './arguments.ts'
 import { UsageError } from './failure.ts'
 import { COMMAND_NAMES } from './command-table.ts'
 
@@ -89,17 +89,16 @@ export function programOf(read: RunArguments): CommandLine {
 }
 
 export function startOptions(read: StartArguments, log: AppOptions['log']): AppOptions {
-  const { values, given } = read
+  const { values } = read
   return {
-    ...commonOptions(read),
+    ...mockOptions(read),
+    journalFile: values.journal,
     state: stateOf(read),
     stateSchema: values['state-schema'],
     lease: values.lease,
     replicaUrl: values['replica-url'],
     fresh: values.fresh,
     durability: values.durability,
-    // The notice that a seed was not applied is for a seed that was asked for, not for the default.
-    seeds: given.has('seed') ? values.seed : undefined,
     watch: values.watch,
     baseUrl: values['base-url'],
     adminToken: values['admin-token'],
@@ -112,16 +111,23 @@ export function startOptions(read: StartArguments, log: AppOptions['log']): AppO
 /** The server that `run` starts; nothing of it outlives the command. */
 export function runOptions(read: RunArguments, log: AppOptions['log']): AppOptions {
   return {
-    ...commonOptions(read),
+    ...mockOptions(read),
+    journalFile: read.values.journal,
     state: null,
-    seeds: read.values.seed,
     tls: tlsOf(read, () => ({ hosts: [LOOPBACK] })),
     log,
   }
 }
 
-function commonOptions({ values, given, configuration }: StartArguments | RunArguments): AppOptions {
+/** The mock that a configuration describes: not where it listens, nor what it writes. */
+export function mockOfConfiguration(configuration: Configuration | undefined): AppOptions {
+  return mockOptions(readArguments('run', [], { variables: {}, configuration }))
+}
+
+function mockOptions({ values, given, configuration }: StartArguments | RunArguments): AppOptions {
   return {
+    // The notice that a seed was not applied is for a seed that was asked for, not for the default.
+    seeds: given.has('seed') ? values.seed : undefined,
     webhooks: configuration?.webhooks ?? [],
     scenarios: values.scenario,
     extensions: values.extension,
@@ -133,7 +139,6 @@ function commonOptions({ values, given, configuration }: StartArguments | RunArg
     descriptors: values.descriptors,
     mcp: values.mcp,
     allowOutbound: values['allow-outbound'],
-    journalFile: values.journal,
     journalCapacity: values['journal-size'],
     // Without the flag, bodies of the control API have a limit of their own.
     bodyLimit: given.has('body-limit') ? values['body-limit'] : undefined,

@@ -74,15 +74,24 @@ async function serveUntilStopped(
     const { url } = bound
     const ready = readyOf(app, { url: values['base-url'] ?? url, listening: url }, values.json)
     context.out(ready.text)
-    if (context.variables[DETACHED] !== undefined) process.send?.(ready)
+    const notices = noticesOf(app, args, context)
+    if (context.variables[DETACHED] !== undefined) process.send?.({ ...ready, notices })
   } catch (error) {
     await app.close()
     throw listenFailure(error, host, port)
   }
-  for (const notice of [...app.notices, ...openNotice(args)]) log.warn(notice)
-  for (const notice of mistypedVariables(context.variables)) log.warn(notice)
-  if (args.configuration) log.info(`the configuration is that of ${args.configuration.file}`)
   return app
+}
+
+/** Logs what is to be said of a start, and returns the lines. */
+function noticesOf(app: App, args: Arguments<'start'>, context: CommandContext): string[] {
+  const { values, configuration } = args
+  const lines: string[] = []
+  const log = createLog(values['log-level'], values.json, (line) => lines.push(line))
+  for (const notice of [...app.notices, ...openNotice(args), ...mistypedVariables(context.variables)]) log.warn(notice)
+  if (configuration) log.info(`the configuration is that of ${configuration.file}`)
+  for (const line of lines) context.err(line)
+  return lines
 }
 
 /** @throws StartError for an address at which no server can listen now */

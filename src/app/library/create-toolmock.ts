@@ -21,6 +21,11 @@ export interface ToolmockOptions extends SharedOptions {
    * a server are refused.
    */
   readonly url?: string | undefined
+  /**
+   * A configuration file; by default the one that `toolmock start` would read here. It says what the mock is: seeds, scenarios,
+   * extensions, clocks, strictness, webhooks; never where it listens or what it writes. Options win over it; `false` reads none.
+   */
+  readonly config?: string | false | undefined
   /** A scenario that runs from the start in every environment: the name of a bundled one, or a file. */
   readonly scenario?: string
   /** What `scenario` takes in place of its own tool, connector and account: `{ tool: 'crm_find', identifier: '*' }`. */
@@ -58,9 +63,11 @@ export async function createToolmock(options: ToolmockOptions = {}): Promise<Too
   if (server) return sharedToolmock(server)
   // A program that only calls `connect` does not load the server.
   const { createApp } = await import('../app.ts')
-  const app = await createApp(appOptions(options)).catch((error: unknown) => {
-    throw notStarted(error)
-  })
+  const app = await appOptions(options)
+    .then(createApp)
+    .catch((error: unknown) => {
+      throw notStarted(error)
+    })
   const { host = LOOPBACK, port = 0, adminToken } = options
   try {
     const { url } = await app.listen({ host, port })
@@ -110,12 +117,14 @@ export async function runningServer(
     freeze,
     idSeed,
     adminToken,
+    config,
     ...others
   } = options
   const run = process.env['TOOLMOCK_RUN']
   const address = url ?? (run === '' ? undefined : run)
   if (address === undefined) return undefined
-  refuseServerOptions(url === undefined ? { ...others, adminToken } : others, url === undefined)
+  const serverOptions = { ...others, config: config === false ? undefined : config }
+  refuseServerOptions(url === undefined ? { ...serverOptions, adminToken } : serverOptions, url === undefined)
   const names = scenarioNames(options)
   const read = names.length === 0 ? undefined : await readScenarios(names)
   const defaults = Object.entries({ clock, freeze, idSeed, scenarios: read }).filter(([, value]) => value !== undefined)
@@ -179,6 +188,11 @@ const textOf = (allowed: string, isAllowed: (text: string) => boolean): Rule => 
   allowed,
   accepts: (value) => typeof value === 'string' && isAllowed(value),
 })
+const CONFIG: Rule = {
+  allowed: 'the name of a file, or false',
+  accepts: (value) => value === false || TEXT.accepts(value),
+}
+
 const BASE_URL = textOf(BASE_URL_RULE, isBaseUrl)
 
 const PARAMETERS: Rule = {
@@ -228,6 +242,7 @@ export const RULES = {
   journalSize: { ...wholeNumberRule(1, 10_000_000), flag: '--journal-size' },
   journalFile: { ...TEXT, flag: '--journal' },
   url: BASE_URL,
+  config: { ...CONFIG, flag: '--config' },
 } satisfies Record<keyof ToolmockOptions, OptionRule>
 
 const CONNECT_RULES = {
@@ -238,7 +253,7 @@ const CONNECT_RULES = {
   ca: TEXT,
 } satisfies Record<keyof ConnectOptions, Rule>
 
-function appOptions(options: ToolmockOptions): AppOptions {
+async function appOptions(options: ToolmockOptions): Promise<AppOptions> {
   const {
     scenario: _scenario,
     with: _with,
@@ -248,10 +263,13 @@ function appOptions(options: ToolmockOptions): AppOptions {
     host = LOOPBACK,
     port: _port,
     url: _url,
+    config,
     ...same
   } = options
   const allScenarios = scenarioNames(options)
-  return {
+  const { configuredMock } = await import('../cli/configured-mock.ts')
+  const configured = config === false ? {} : await configuredMock(config)
+  const ownOptions: AppOptions = {
     ...same,
     scenarios: allScenarios.length === 0 ? undefined : allScenarios,
     clock: clock === undefined ? undefined : new Date(clock).toISOString(),
@@ -259,6 +277,7 @@ function appOptions(options: ToolmockOptions): AppOptions {
     journalCapacity: journalSize,
     tls: tls === true ? { hosts: [host] } : tls === false ? undefined : tls,
   }
+  return { ...configured, ...Object.fromEntries(Object.entries(ownOptions).filter(([, value]) => value !== undefined)) }
 }
 
 function notStarted(error: unknown): ToolmockError {

@@ -39,6 +39,18 @@ describe('start --detach', () => {
     await expect(fetch(`${url}/_mock/ready`)).rejects.toThrow()
   })
 
+  it('says which configuration file it has read, and what else its log says of the start', async () => {
+    writeFileSync(join(folder, 'toolmock.config.yaml'), 'strict: true\n')
+    mkdirSync(join(folder, '.git'))
+    const first = await run(START, { TOOLMOCK_SEDE: 'bundled' })
+    expect(first).toMatchObject({
+      code: 0,
+      stderr:
+        'warn TOOLMOCK_SEDE is not read; did you mean TOOLMOCK_SEED?\ninfo the configuration is that of toolmock.config.yaml\n',
+    })
+    expect(await run(START)).toEqual(first)
+  })
+
   it('with the same flags again starts nothing; with other flags it names them and ends with 2', async () => {
     const [first, second] = await Promise.all([run(START), run(START)])
     expect(second).toEqual(first)

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,8 @@ import { text } from 'node:stream/consumers'
 import type { IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { connect, createToolmock, ToolmockError } from '../../../src/index.ts'
+import { ROOT } from '../../../.build/project.ts'
+import { connect, createToolmock, type Toolmock, ToolmockError } from '../../../src/index.ts'
 import { ADA, clientOf } from './client.ts'
 import { rejection } from './with-mock.ts'
 
@@ -68,6 +69,65 @@ describe('createToolmock', () => {
     expect((await client.post('/connected_accounts/magic_link', link)).body['link']).toMatch(/^https:\/\/m\.test\//)
   })
 
+  describe('in a folder with a configuration file', () => {
+    beforeEach(async () => {
+      await writeFile(join(folder, 'seed.yaml'), 'accounts:\n  - { connector: mail, identifier: seeded@example.com }\n')
+      const text = `seed: [bundled, seed.yaml]
+scenario: [rate-limited]
+strict: true
+clock: 2026-01-31T09:00:00Z
+freeze: true
+port: 9
+host: 192.0.2.1
+state: state.json
+journal: journal.jsonl
+tls_cert: none.pem
+tls_key: none.pem
+admin_token: a-token-of-the-file
+`
+      await writeFile(join(folder, 'toolmock.config.yaml'), text)
+      process.chdir(folder)
+    })
+    afterEach(() => process.chdir(ROOT))
+
+    const undefinedScenario = { scenario: undefined } as object
+    const accountCount = async (mock: Toolmock) =>
+      (await (await clientOf(mock)).get('/connected_accounts')).body['total_size']
+
+    it('takes from it what the mock is, and neither where it listens nor what it writes', async () => {
+      await using mock = await createToolmock()
+      expect(await accountCount(mock)).toBe(1)
+      expect((await mock.scenarios.list()).filter(({ running }) => running).map(({ name }) => name)).toEqual([
+        'rate-limited',
+      ])
+      expect(await mock.clock.get()).toMatchObject({ now: '2026-01-31T09:00:00.000Z', frozen: true })
+      expect((await (await clientOf(mock)).get('/connected_accounts?colour=red')).status).toBe(400)
+      expect(mock.url).toMatch(/^http:\/\/(localhost|127\.0\.0\.1):\d{2,}$/)
+      expect(await readdir(folder)).toEqual(['seed.yaml', 'toolmock.config.yaml'])
+      expect((await fetch(`${mock.url}/_mock/clock`)).status).toBe(200)
+    })
+
+    it('lets options win over it, reads another file that is named, and none with false', async () => {
+      await using options = await createToolmock({ seeds: ['bundled'], strict: false, ...undefinedScenario })
+      expect(await accountCount(options)).toBe(0)
+      expect((await (await clientOf(options)).get('/connected_accounts?colour=red')).status).toBe(200)
+      expect((await options.clock.get()).frozen).toBe(true)
+      await writeFile(join(folder, 'other.json'), '{"clock": "2027-01-01"}')
+      await using other = await createToolmock({ config: 'other.json' })
+      expect(await other.clock.now()).toMatch(/^2027-01-01T00:00/)
+      await using none = await createToolmock({ config: false })
+      expect([(await none.clock.get()).frozen, await accountCount(none)]).toEqual([false, 0])
+    })
+
+    it('says what is wrong with it', async () => {
+      await writeFile(join(folder, 'toolmock.config.yaml'), 'seeds: [bundled]\n')
+      expect(await rejection(createToolmock())).toMatchObject({
+        code: 'NOT_STARTED',
+        message: expect.stringMatching(/toolmock\.config\.yaml:1:1: `seeds`.*did you mean seed/) as string,
+      })
+    })
+  })
+
   it('serves extensions', async () => {
     await using mock = await createToolmock({ extensions: ['organizations'] })
     const { status } = await (await clientOf(mock)).post('/organizations', { display_name: 'Acme' })
@@ -117,6 +177,7 @@ describe('createToolmock', () => {
     [{ scenarios: 'rate-limited' }, /scenarios is "rate-limited"; allowed: a list of texts/],
     [{ with: { tool: 5 }, scenario: 's' }, /with is { tool: 5 }; allowed: an object of tool, connector and identifier/],
     [{ with: { identifier: '*' } }, /with goes with scenario$/],
+    [{ config: true }, /config is true; allowed: the name of a file, or false$/],
     [{ port: '8665' }, /port is "8665"; allowed: a whole number from 0 to 65535$/],
     [{ port: null }, /port is null; /],
     [{ idSeed: Number.NaN }, /idSeed is NaN; allowed: a whole number from 0 to 999999999$/],

@@ -33,7 +33,7 @@ type Checked = [
   Fits<Exclude<keyof library.JournalQuery, 'text' | 'since' | 'limit'>, keyof Match>,
   Fits<Exclude<keyof library.ToolmockOptions, LibraryOption>, keyof AppOptions>,
 ]
-type LibraryOption = 'url' | 'scenario' | 'with' | 'port' | 'host' | 'journalSize'
+type LibraryOption = 'url' | 'config' | 'scenario' | 'with' | 'port' | 'host' | 'journalSize'
 
 describe('the published types', () => {
   it("accept the server's own values at compile time", () => {

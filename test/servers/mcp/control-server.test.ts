@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -222,6 +223,19 @@ describe('toolmock mcp', () => {
     expect(await ask('list_requests')).toMatch(/GET list_connections 401/)
     await client.close()
     await expect(fetch(url)).rejects.toThrow()
+  })
+
+  it('starts that server with the mock of the configuration file', async () => {
+    const config = toolmock.path('mcp.config.json')
+    writeFileSync(config, '{"clock": "2026-01-31", "freeze": true, "state": "state-of-mcp.json"}')
+    const { client, ask } = await clientOf(onStdio(['mcp', '--config', config]))
+    const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(await ask('list_requests')) ?? []
+    expect(await (await fetch(`${url}/_mock/clock`)).json()).toMatchObject({
+      now: '2026-01-31T00:00:00.000Z',
+      frozen: true,
+    })
+    await client.close()
+    expect(existsSync(toolmock.path('state-of-mcp.json'))).toBe(false)
   })
 
   it('passes the admin token on, and says when the server takes another', async () => {
