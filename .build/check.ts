@@ -38,6 +38,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 /** They take minutes and what they read rarely changes, so `npm run release:check` runs them and CI does not. */
 const OF_RELEASES: Readonly<Record<string, readonly string[]>> = {
   compilers: ['tsx .build/compilers.ts'],
+  binary: ['tsx .build/binary/check.ts'],
 }
 const ALL_STEPS = { ...STEPS, ...OF_RELEASES }
 /** What reads the files that another step makes waits for it. */
@@ -46,6 +47,7 @@ const AFTER: Readonly<Record<string, string>> = {
   release: 'build',
   package: 'build',
   compilers: 'build',
+  binary: 'build',
 }
 /** One step waits for disks and processes while another one computes. */
 const AT_ONCE = 2

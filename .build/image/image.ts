@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { unpackFromNpm } from '../npm-package.ts'
 import { manifestOf, ROOT } from '../project.ts'
 
 // `npm run image` builds the container image without an engine and without a base image from a registry: buildah, as root, puts
@@ -172,16 +173,11 @@ export function download(names: readonly string[], architecture: Architecture, f
 function unpackNode(architecture: Architecture, folder: string, root: string): void {
   const { version, integrity } = PINS.node
   const name = `node-linux-${architecture === 'amd64' ? 'x64' : architecture}@${version}`
-  const packed = run('npm', ['pack', name, '--json', '--prefer-offline', '--pack-destination', folder])
-  const [found] = JSON.parse(packed) as [{ filename: string; integrity: string }]
-  if (found.integrity !== integrity[architecture])
-    throw new Error(
-      `${name} has the integrity ${found.integrity}; .build/image/pins.json says ${integrity[architecture]}`,
-    )
+  unpackFromNpm(name, integrity[architecture], ['bin/node', 'LICENSE'], folder)
   const [local, doc] = [join(root, 'usr/local'), join(root, 'usr/local/share/doc/node')]
   mkdirSync(doc, { recursive: true })
-  run('tar', ['-xzf', join(folder, found.filename), '-C', local, '--strip-components=1', 'package/bin/node'])
-  run('tar', ['-xzf', join(folder, found.filename), '-C', doc, '--strip-components=1', 'package/LICENSE'])
+  cpSync(join(folder, 'bin'), join(local, 'bin'), { recursive: true })
+  cpSync(join(folder, 'LICENSE'), join(doc, 'LICENSE'))
 }
 
 /** The tarball that npm publishes, from the files in `dist`. */
