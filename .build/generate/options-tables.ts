@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  COMMAND_GROUPS,
   COMMAND_NAMES,
   type CommandName,
-  COMMANDS,
+  type CommandRow,
   type Flag,
   flagsOf,
+  rowOf,
   variableOf,
 } from '../../src/app/cli/command-table.ts'
 import { defaultOf, spelling } from '../../src/app/cli/help.ts'
@@ -49,8 +51,13 @@ const RUN_TEXT = `\`run\` takes ${SHARED.filter(({ variable }) => variable)
   .join(', ')} as \`start\` does, and:`
 
 function commandTable(): string {
-  const rows = COMMANDS.map(({ name, operands = '', summary }) => tableRow(`\`toolmock ${name}${operands}\``, summary))
-  return ['| command | does |', '|---|---|', ...rows].join('\n')
+  const rows = Object.entries(COMMAND_GROUPS).flatMap(([group, names]) =>
+    names.map((name, at) => {
+      const { operands = '', summary }: CommandRow = rowOf(name)
+      return tableRow(at === 0 ? group : '', `\`toolmock ${name}${operands}\``, summary)
+    }),
+  )
+  return ['| to | command | does |', '|---|---|---|', ...rows].join('\n')
 }
 
 export function flagTable(flags: readonly Flag[]): string {

@@ -191,6 +191,8 @@ function textValue(flag: Flag, token: OptionToken): Value {
 }
 
 function unknownFlag(flags: readonly Flag[], written: string): UsageError {
+  const shorts = flags.flatMap(({ short }) => (short === undefined ? [] : [`-${short}`]))
+  if (!written.startsWith('--')) return new UsageError(`${written} is not known; short flags are ${shorts.join(', ')}.`)
   const names = flags.map(({ name }) => name)
   const all = `Known are ${names.map((name) => `--${name}`).join(', ')}.`
   return new UsageError(`${written} is not known. ${hint(written.replace(/^-+/, ''), names, all, '--')}`)

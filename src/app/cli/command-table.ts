@@ -31,6 +31,8 @@ export interface CommandRow {
   /** What follows the name and the flags. Operands of a command without it are refused. */
   readonly operands?: string
   readonly summary: string
+  /** What somebody types after `npx toolmock`, and what it does. */
+  readonly example: readonly [command: string, effect: string]
   /** Its operands are the command line of another program, whose flags are not for toolmock. */
   readonly wraps?: true
   readonly flags: Flags
@@ -205,6 +207,10 @@ const TABLE = {
     // It says itself what an operand was meant for.
     operands: '',
     summary: 'serve until SIGINT or SIGTERM, then write the state and stop (what runs when no command is named)',
+    example: [
+      'start --seed bundled --seed toolmock/seeds --watch',
+      'adds your connectors to the bundled ones, and reloads edited files',
+    ],
     flags: {
       ...settable({
         ...ADDRESS,
@@ -242,14 +248,17 @@ const TABLE = {
   },
   stop: {
     summary: 'stop the server that `start --detach` started in this folder, and wait until its state is written',
-    flags: { ...ADMIN, ...CONFIG },
+    example: ['stop --json', 'says for a program which server has stopped'],
+    flags: { ...ADMIN, ...JSON_OUTPUT, ...CONFIG },
   },
   env: {
     summary: 'print the connection variables of a running server',
+    example: ['env --format github >> "$GITHUB_ENV"', 'gives the variables to the next steps of a job'],
     flags: {
       format: oneOf('sh', 'json', 'dotenv', 'github')('F', { default: 'sh' })(
         'lines for a shell, JSON, a .env file, or the file of GITHUB_ENV',
       ),
+      json: toggle('the same as `--format json`'),
       ...CALLER,
       ...ADMIN,
       ...ENVIRONMENT,
@@ -260,6 +269,7 @@ const TABLE = {
     summary:
       "serve on a free port while CMD runs, with the connection variables set, then judge whether the contract was kept; exit with CMD's own code, or 3 when CMD passed and the verdict failed; --cases runs CMD once for each case of a file",
     wraps: true,
+    example: ['run --scenario rate-limited --report out.html -- npm test', 'tests the retries of your program'],
     flags: {
       ...VERDICT,
       cases: text('FILE')(
@@ -284,12 +294,14 @@ const TABLE = {
     operands: ' FILE…',
     summary:
       'check seeds (also `bundled`), connectors, scenarios, extensions, cases and configurations, files or folders, as `start` does; a folder may have other files, which are left out; exit 1 when one has a problem, 2 when one cannot be read',
+    example: ['validate toolmock', 'checks every file that init has written'],
     flags: EXTENSION,
   },
   init: {
     operands: ' [DIR]',
     summary:
       'write a commented starter seed, connector and scenario into DIR (toolmock by default), and a configuration file that uses them',
+    example: ['init mocks', 'writes mocks/seeds, mocks/scenarios and toolmock.config.yaml'],
     flags: {
       connector: oneOf('calendar')('NAME')(
         'write the worked example of the guide to connectors in place of the starter: calendar',
@@ -299,12 +311,14 @@ const TABLE = {
   config: {
     summary:
       'print the settings that a start here would use, and whether each comes from a variable, from the configuration file or is the default',
+    example: ['config --json', 'prints each setting with its value and its source'],
     flags: { ...JSON_OUTPUT, ...CONFIG },
   },
   connector: {
     operands: ' from-openapi FILE',
     summary:
       'write a connector from an OpenAPI document: a tool for each operation, collections where paths form a resource; stderr lists the parts of the document that the connector leaves out',
+    example: ['connector from-openapi openapi.yaml --out shop.yaml', 'writes the connector shop'],
     flags: {
       name: text('NAME')('the name of the connector, which those of its tools begin with (made from FILE by default)'),
       only: text('TAG_OR_PATH')('operations with this tag, or with this path and below it (all by default)'),
@@ -315,6 +329,7 @@ const TABLE = {
     operands: ' check|export|import FILE',
     summary:
       '`check` says whether a start would accept a state file (exit 1 when not, 2 without a file or while a server has it open); `export` and `import` copy a state out of and into a PostgreSQL database',
+    example: ['state check .toolmock/state.json', 'says what the file holds, or what is wrong with it'],
     flags: {
       ...STATE_SCHEMA,
       out: text('NEW_OR_URL')('where export writes to, a file that does not exist yet; the database of import'),
@@ -323,6 +338,7 @@ const TABLE = {
   conform: {
     summary:
       'check an implementation of the service against its contract, with accounts that it creates and removes again; exit 1 when a check fails, 2 when the implementation cannot be reached',
+    example: ['conform --base-url http://127.0.0.1:8665 --only "verify/*"', 'runs the checks of one group'],
     flags: {
       'base-url': url('URL')('the implementation to check (TOOLMOCK_URL by default)'),
       format: oneOf('text', 'json', 'junit')('F', { default: 'text' })('what is printed: text, json or junit'),
@@ -337,6 +353,7 @@ const TABLE = {
   drift: {
     summary:
       'compare a service with a mock that gets the same requests, and say which choices of the mock do not fit; exit 1 when one differs, 2 when the service cannot be asked, 3 when something could not be removed there',
+    example: ['drift --base-url https://api.example.test --allow-outbound', 'sends only requests that read'],
     flags: {
       'base-url': url('URL')('the service to compare with (TOOLMOCK_URL by default)'),
       ...OUTBOUND_SERVICE,
@@ -368,6 +385,7 @@ const TABLE = {
   record: {
     summary:
       'a proxy in front of the service; Ctrl-C writes what came through, without secrets, as a seed, connectors and a scenario that replay it, with a HAR file and what the mock would have answered otherwise',
+    example: ['record --upstream https://api.test --allow-outbound --out rec', 'fills the folder rec'],
     flags: {
       ...OUTBOUND_SERVICE,
       upstream: url('URL')('the service, which the recorder passes everything on to'),
@@ -382,6 +400,7 @@ const TABLE = {
     operands: ' [contract|coverage|merge FILE…]',
     summary:
       'fetch what clients of a running server did wrong (contract, by default) or exercised (coverage); merge makes one verdict of the JSON reports of several runs; exit 2 without a report, 3 when a merged verdict fails',
+    example: ['report --format junit --output toolmock.xml --fail', 'ends a CI job that has used the server'],
     flags: {
       ...VERDICT,
       format: oneOf(...CONTRACT_FORMATS)('F')(
@@ -399,6 +418,7 @@ const TABLE = {
   },
   logs: {
     summary: 'show the latest requests of a running server, a line each as `start` prints them',
+    example: ['logs --follow --status "4*"', 'prints each refused request when it comes'],
     flags: {
       follow: toggle('go on with each new request until SIGINT or SIGTERM, or until the server stops', 'f'),
       operation: text('NAME')('only requests of this operation, or of those that a glob such as `*_tools` matches'),
@@ -411,6 +431,7 @@ const TABLE = {
     operands: ' ID_OR_RULE',
     summary:
       'say why a request was answered as it was, by its `X-Request-Id`; or what a rule such as `G21` or `document:4.7`, or an error such as `ACCOUNT_NOT_ACTIVE`, says, which needs no server',
+    example: ['explain ACCOUNT_NOT_ACTIVE', 'says what the error means and what to do about it'],
     flags: {
       journal: text('FILE')(
         'look the request up in this file, which `run --journal` or `start --journal` has written, and ask no server',
@@ -422,6 +443,7 @@ const TABLE = {
     operands: ' [open|approve|deny [LINK]]',
     summary:
       'list the magic links that can be followed; open one in a browser, or approve or deny its consent without one; LINK may be left out while there is only one',
+    example: ['links approve --as ada@example.com', 'gives the consent that the only open link asks for'],
     flags: {
       as: text('IDENTITY')(
         "who signs in at the third party for approve and deny (by default the account's own identifier where it is one of the connector's people, else the first of them)",
@@ -436,6 +458,7 @@ const TABLE = {
     operands: ' [EVENT ACCOUNT]',
     summary:
       'list the connected accounts, or apply an event to one: expire, disconnect, revoke_refresh_token or expire_access_token; ACCOUNT is an id, or an identifier that only one account has',
+    example: ['accounts expire ada@example.com', 'makes the account EXPIRED'],
     flags: {
       query: text('TEXT')('only accounts whose identifier, connector or provider contains it'),
       limit: whole(1, 1_000_000)('N', { default: 100 })('at most so many accounts'),
@@ -445,12 +468,14 @@ const TABLE = {
   clock: {
     operands: ' [advance DURATION|set INSTANT|freeze|run]',
     summary: 'show the clock of an environment, or move, stop or run it',
+    example: ['clock advance 2h', 'access tokens that live for an hour expire'],
     flags: CONTROL,
   },
   scenario: {
     operands: ' [list|start|stop|from] [NAME]',
     summary:
       'list the scenarios with how often each rule fired, or start or stop one; from takes the file of --journal or the id of a request, and writes a scenario and a seed that reproduce it',
+    example: ['scenario start rate-limited', 'its rules apply to the next requests'],
     flags: {
       out: text('DIR', { default: '.' })('where `from` writes the scenario and the seed'),
       request: text('ID')('for `from` with a file: up to which request (to the last one by default)'),
@@ -460,11 +485,13 @@ const TABLE = {
   snapshot: {
     operands: ' [list|save|restore|delete] [NAME]',
     summary: 'list, save, restore or delete snapshots of the model',
+    example: ['snapshot save before', 'snapshot restore before brings this state back'],
     flags: CONTROL,
   },
   reset: {
     summary:
       'take an environment back to its seed, or to another one with --seed; clients, bearer tokens and snapshots stay',
+    example: ['reset --seed toolmock/seeds', 'begins again with the seed of that folder'],
     flags: {
       seed: text('PATH')(
         'take this seed in place of the one that the environment was made from: a file, with the `connectors` folder beside it, a directory, or `bundled`',
@@ -476,17 +503,20 @@ const TABLE = {
     operands: ' [list|send|resend] [TYPE [ACCOUNT]|EVENT]',
     summary:
       'list where events of accounts are sent, with what waits; send an event that has not come about, of the newest account unless ACCOUNT is given; or send one again by its id',
+    example: ['webhooks send created', 'sends connected_account.created for the newest account'],
     flags: CONTROL,
   },
   mcp: {
     summary:
       'serve an MCP client, such as a coding agent, on stdin and stdout: tools to see why requests failed and to change accounts, clock and scenarios of a running server; without --url, --port and --host it starts a server of its own',
+    example: ['mcp --url http://127.0.0.1:8665', 'is the command that a coding agent starts'],
     flags: { ...CALLER, ...ADMIN, ...ENVIRONMENT },
   },
   descriptors: {
     operands: ' PACKAGE_FOLDER…',
     summary:
       'collect the protobuf descriptors out of the packages of a generated client, JavaScript or Python, without running any of it; exit 1 when some are missing',
+    example: ['descriptors node_modules/acme-client --out acme.binpb', 'start --descriptors acme.binpb takes it'],
     flags: {
       out: text('FILE')('where the descriptors are written, for `--descriptors` of a start'),
       seed: text('FILE')(
@@ -496,6 +526,7 @@ const TABLE = {
   },
   healthcheck: {
     summary: 'exit 0 when a server answers, else 1',
+    example: ['healthcheck --port 8665', 'ends with 1 while the server is still starting'],
     flags: CALLER,
   },
 } satisfies Record<string, CommandRow>
@@ -526,6 +557,16 @@ export const COMMANDS = Object.entries<CommandRow>(TABLE).map(([name, row]) => (
 })) as [Command, ...Command[]]
 
 export const COMMAND_NAMES = COMMANDS.map(({ name }) => name)
+
+/** The groups of the help text and of `docs/commands.md`. */
+export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandName[]>> = {
+  Serve: ['start', 'stop', 'env', 'run', 'healthcheck', 'mcp'],
+  Look: ['logs', 'explain', 'report'],
+  Change: ['links', 'accounts', 'clock', 'scenario', 'snapshot', 'reset', 'webhooks'],
+  Check: ['conform', 'drift'],
+  Files: ['validate', 'connector', 'record', 'state', 'descriptors'],
+  Project: ['init', 'config'],
+}
 
 export function rowOf(command: CommandName): CommandRow {
   return TABLE[command]

@@ -155,14 +155,16 @@ export const stop: Run<'stop'> = async ({ values }, { out }) => {
   const server = detachedServer()
   if (!server?.ready) throw new RefusedError('no server was started here with `npx toolmock start --detach`')
   const { url, variables } = server.ready
-  if (await isUp(server)) {
+  const wasRunning = await isUp(server)
+  if (wasRunning) {
     await controlCall(
       { url, ca: authorityOf(variables), adminToken: values['admin-token'] },
       'default',
     )('POST /shutdown')
     // The server removes its file once the state is written.
     while (detachedServer()?.pid === server.pid && isAlive(server.pid)) await pause(POLL_MS)
-    out(`stopped ${url}`)
-  } else out(`${url} (process ${server.pid}) had ended already`)
+  }
   await rm(SERVER_FILE, { force: true })
+  if (values.json) out(JSON.stringify({ url, process: server.pid, was_running: wasRunning }, null, 2))
+  else out(wasRunning ? `stopped ${url}` : `${url} (process ${server.pid}) had ended already`)
 }

@@ -15,7 +15,8 @@ const FORMATS = {
 }
 
 export const env: Run<'env'> = async (args, { out }) => {
-  const { environment, format } = args.values
+  const { environment, json } = args.values
+  const format = json ? 'json' : args.values.format
   const server = serverOf(args)
   const connection = await controlCall(server, environment)('GET /env', { query: { format: 'json' } })
   // A server in the background has also said which certificate authority to trust.

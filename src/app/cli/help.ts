@@ -1,16 +1,21 @@
 import { capitalise } from '../../model/domain/text.ts'
-import { type Command, COMMANDS, type Flag, flagsOf } from './command-table.ts'
+import { type Command, COMMAND_GROUPS, type CommandRow, type Flag, flagsOf, rowOf } from './command-table.ts'
 import { type Terminal, wrap } from '../../platform/terminal.ts'
 
 export function programHelp(terminal: Terminal | undefined): string {
-  const rows = COMMANDS.map(({ name, operands = '', summary }): Row => [`${name}${operands}`, summary])
+  const groups = Object.entries(COMMAND_GROUPS).map(([title, names]) => {
+    const rows = names.map((name): Row => {
+      const { operands = '', summary }: CommandRow = rowOf(name)
+      return [`${name}${operands}`, summary]
+    })
+    return { title, rows }
+  })
+  const width = leftWidth(groups.flatMap(({ rows }) => rows))
   return [
     'toolmock: a local, stateful mock of an agent tool-access service.',
     '',
     'Usage: npx toolmock [COMMAND] [FLAG…]',
-    '',
-    'Commands:',
-    ...columns(rows, terminal),
+    ...groups.flatMap(({ title, rows }) => ['', `${title}:`, ...columns(rows, terminal, width)]),
     '',
     ...wrap(FLAGS_TEXT, widthFor(terminal)),
   ].join('\n')
@@ -19,10 +24,18 @@ export function programHelp(terminal: Terminal | undefined): string {
 const FLAGS_TEXT =
   'npx toolmock COMMAND --help lists the flags of a command. The flags of start and run have variables: --log-level is TOOLMOCK_LOG_LEVEL; a flag wins over its variable.'
 
-export function commandHelp({ name, operands = '', summary }: Command, terminal: Terminal | undefined): string {
+export function commandHelp(
+  { name, operands = '', summary, example: [example, effect] }: Command,
+  terminal: Terminal | undefined,
+): string {
   const usage = `Usage: npx toolmock ${name} [FLAG…]${operands}`
   const about = wrap(`${capitalise(summary)}.`, widthFor(terminal))
-  return [usage, '', ...about, '', 'Flags:', ...columns(flagsOf(name).map(flagRow), terminal)].join('\n')
+  const flags = flagsOf(name).map(flagRow)
+  const exampleLines = [
+    `  npx toolmock ${example}`,
+    ...wrap(effect, widthFor(terminal) - 4).map((line) => `    ${line}`),
+  ]
+  return [usage, '', ...about, '', 'Example:', ...exampleLines, '', 'Flags:', ...columns(flags, terminal)].join('\n')
 }
 
 type Row = readonly [left: string, right: string]
@@ -54,8 +67,11 @@ function widthFor(terminal: Terminal | undefined): number {
 /** A long left side has a line of its own, and the right side goes on below itself. */
 const WIDEST_LEFT = 24
 
-function columns(rows: readonly Row[], terminal: Terminal | undefined): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length).filter((length) => length <= WIDEST_LEFT))
+function leftWidth(rows: readonly Row[]): number {
+  return Math.max(...rows.map(([left]) => left.length).filter((length) => length <= WIDEST_LEFT))
+}
+
+function columns(rows: readonly Row[], terminal: Terminal | undefined, width = leftWidth(rows)): string[] {
   const indent = `\n${' '.repeat(width + 4)}`
   const available = Math.max(widthFor(terminal) - width - 4, WIDEST_LEFT)
   return rows.map(([left, right]) => {

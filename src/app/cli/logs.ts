@@ -17,6 +17,9 @@ export const logs: Run<'logs'> = async (args, context) => {
     session.out(values.json ? jsonText(entry) : requestLine(entryFacts(entry), session.terminal))
   }
   for (const entry of requests) show(entry)
+  const isFiltered = operation !== undefined || status !== undefined
+  if (requests.length === 0)
+    context.err(`toolmock: no request ${isFiltered ? 'matches' : 'yet'} in environment ${values.environment}`)
   if (!events) return 0
   const ids = new Set(requests.map(({ id }) => id))
   for await (const entry of events) {

@@ -84,7 +84,7 @@ async function runCase(each: Case, nth: number, running: RunningCases) {
   const taken = output === undefined ? undefined : openSync(output, 'w')
   const variables = { ...context.variables, ...each.env, TOOLMOCK_CASE: each.name }
   const { end, services, reports, journal } = await serveWhile(caseOptions(each, given, log), running, variables, {
-    journalFile: given.values.journal && journalFile(given.values.journal, each, nth),
+    journalOf: (file) => journalFile(file, each, nth),
     output: taken,
   }).finally(() => {
     if (taken !== undefined) closeSync(taken)

@@ -33,10 +33,7 @@ export const run: Run<'run'> = async (args, context) => {
 
 async function runCommand(running: Running): Promise<number> {
   const { given, context, options, files, log } = running
-  const { journal: journalFile } = given.values
-  const { end, reports, journal } = await serveWhile(runOptions(given, log), running, context.variables, {
-    journalFile,
-  })
+  const { end, reports, journal } = await serveWhile(runOptions(given, log), running, context.variables)
   log.flush()
   const { judge } = await import('../../journal/verdict/verdict.ts')
   const judged = judge(reports, options)

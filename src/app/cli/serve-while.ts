@@ -34,16 +34,16 @@ export async function withApp<Result>(
 }
 
 /**
- * Until the command with these variables has ended; closing completes its last requests. A temporary file takes the
- * journal where `journalFile` is undefined; `output` takes what the command prints.
+ * Until the command with these variables has ended; closing completes its last requests. `journalOf` names the journal of one
+ * run of several; `output` takes what the command prints.
  */
 export async function serveWhile(
   options: AppOptions,
-  { command, log, commands }: Running,
+  { given, command, log, commands }: Running,
   variables: Variables,
-  { journalFile, output }: { readonly journalFile: string | undefined; readonly output?: number | undefined },
+  { journalOf, output }: { readonly journalOf?: (file: string) => string; readonly output?: number | undefined } = {},
 ) {
-  const journal = await openRunJournal(journalFile)
+  const journal = await openRunJournal(given.values.journal, journalOf)
   try {
     const { end, services } = await withApp({ ...options, journalFile: journal?.file }, async (app, url) => {
       for (const notice of app.notices) log.warn(notice)

@@ -89,6 +89,7 @@ describe('flags and variables of start', () => {
     [['--prot', '1'], {}, '--prot is not known. Did you mean --port?'],
     [['--zzz'], {}, '--zzz is not known. Known are --port, --host,'],
     [['--no-port'], {}, '--no-port is not known.'],
+    [['-p', '1'], {}, /^-p is not known; short flags are -h, -v\.$/],
     [['--port'], {}, '--port needs a value: --port N'],
     [['--state', '--in-memory'], {}, '--state needs a value: --state FILE'],
     [['--port', 'eighty'], {}, '--port eighty: expected a whole number from 0 to 65535.'],

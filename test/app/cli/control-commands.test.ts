@@ -305,6 +305,11 @@ describe('a command about a running server', () => {
       ])
       expect(await ok('logs', '--status', '4*')).toBe(`${lines[1]}\n`)
       expect(await ok('logs', '--limit', '1')).toBe(`${lines[1]}\n`)
+      expect(await run('logs', '--status', '5*')).toEqual({
+        code: 0,
+        stdout: '',
+        stderr: expect.stringMatching(/^toolmock: no request matches in environment test-\d+\n$/) as string,
+      })
       expect(await run('logs', '--status', 'abc')).toEqual({
         code: 2,
         stdout: '',

@@ -33,7 +33,14 @@ describe('start --detach', () => {
     expect(statSync(join(folder, '.toolmock/server.log')).size).toBeGreaterThan(0)
     expect((await run(['clock', 'advance', '2h'])).code).toBe(0)
     expect(await run(['healthcheck'])).toMatchObject({ code: 0, stdout: `${url}/_mock/health is up\n` })
-    expect(await run(['stop'])).toEqual({ code: 0, stdout: `stopped ${url}\n`, stderr: '' })
+    const { pid } = server()
+    expect(JSON.parse((await run(['env', '--json'])).stdout)).toMatchObject({ TOOLMOCK_URL: url })
+    const stopped = await run(['stop', '--json'])
+    expect({ ...stopped, stdout: JSON.parse(stopped.stdout) as object }).toEqual({
+      code: 0,
+      stdout: { url, process: pid, was_running: true },
+      stderr: '',
+    })
     expect(existsSync(join(folder, 'state.json'))).toBe(true)
     expect(existsSync(join(folder, '.toolmock/server.json'))).toBe(false)
     await expect(fetch(`${url}/_mock/ready`)).rejects.toThrow()
@@ -79,7 +86,8 @@ describe('start --detach', () => {
       .toBe('down')
     const second = await run(START)
     expect(second).toMatchObject({ code: 0, stderr: '' })
-    expect((await run(['stop'])).code).toBe(0)
+    const [, again = ''] = /TOOLMOCK_URL=(\S+)/.exec(second.stdout) ?? []
+    expect(await run(['stop'])).toEqual({ code: 0, stdout: `stopped ${again}\n`, stderr: '' })
   })
 
   it('several times at once over the file of a server that was killed starts one', async () => {

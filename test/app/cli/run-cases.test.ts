@@ -79,7 +79,7 @@ describe('toolmock run --cases', () => {
       /^ {2}violation +list_connected_accounts: page_size must be .*\n +in the test violation \(failing\/cases.yaml:10\)$/m,
       /^ {2}violation +rule: rule "token expires" of scenario token-dies-mid-run at service never fired: /m,
       /^10 cases: 1 passed, 9 failed$/m,
-      /^request: to explain a request: npx toolmock explain req_\w+ --journal \S+$/m,
+      /^request: to explain a request: npx toolmock explain req_\w+ --journal \.toolmock\/failed-run\.request\.jsonl$/m,
     ]
     for (const line of lines) expect(stderr).toMatch(line)
 

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../../.build/project.ts'
 import { byKind } from '../../journal/verdict/reports.ts'
@@ -139,7 +139,25 @@ describe('the verdict of toolmock run', () => {
       id,
       findings: [{ kind: 'violation', error_code: 'PATH_NOT_FOUND' }],
     })
-    rmSync(dirname(journal), { recursive: true })
+    expect(journal).toBe('.toolmock/failed-run.jsonl')
+  })
+
+  it('leaves nothing in the temporary directory when it fails, nor where its journal cannot stay', async () => {
+    const [work, temporary] = [toolmock.path('failing'), toolmock.path('temporary-of-failing')]
+    for (const folder of [work, temporary]) mkdirSync(folder)
+    const fail = async () => {
+      const args = ['run', ...program("await raw('/nowhere')")]
+      const { code, stderr } = await toolmock.begin(args, { cwd: work, variables: { TMPDIR: temporary } }).end
+      expect(code).toBe(3)
+      return stderr.toString()
+    }
+    expect(await fail()).toContain(' --journal .toolmock/failed-run.jsonl\n')
+    expect(await fail()).toContain(' --journal .toolmock/failed-run.jsonl\n')
+    expect([readdirSync(work), readdirSync(join(work, '.toolmock'))]).toEqual([['.toolmock'], ['failed-run.jsonl']])
+    rmSync(join(work, '.toolmock'), { recursive: true })
+    writeFileSync(join(work, '.toolmock'), '')
+    expect(await fail()).not.toContain('--journal')
+    expect(readdirSync(temporary)).toEqual([])
   })
 
   it('removes its temporary journal after a passing run, and keeps the file of --journal', async () => {

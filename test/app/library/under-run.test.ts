@@ -1,5 +1,4 @@
-import { rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../../.build/project.ts'
 import { ToolmockProcess } from '../cli/toolmock-process.ts'
@@ -27,6 +26,5 @@ describe('the library under toolmock run', () => {
       /^GET \/api\/v1\/connected_accounts\?page_size=101 .* was answered with 400 VALIDATION_FAILED/,
     )
     expect(explained.code).toBe(0)
-    await rm(dirname(journal), { recursive: true })
   }, 60_000)
 })
