@@ -56,11 +56,14 @@ function endLinks({ model }: Environment, accounts: ReadonlySet<string>, at: Ins
       magic_links.put({ ...link, expires_at: link.expires_at > at ? at : link.expires_at, expired: true })
 }
 
-/** Gives all connections of a connector the connector's type. Only inside a transaction. */
-export function adoptConnectionType(environment: Environment, { connector, authorization_type }: Connector): void {
-  const { connectionType: type } = TRAITS[authorization_type]
-  for (const connection of connectionsOf(environment, connector))
-    if (connection.type !== type) environment.model.tables.connections.put({ ...connection, type })
+/** Gives all connections of these connectors the type of their connector. Only inside a transaction. */
+export function adoptConnectionTypes(environment: Environment, connectors: readonly Connector[]): void {
+  const types = new Map(connectors.map((each) => [each.connector, TRAITS[each.authorization_type].connectionType]))
+  const { connections } = environment.model.tables
+  for (const connection of connections.values()) {
+    const type = types.get(environment.connector(connection.key_id)?.connector ?? '')
+    if (type !== undefined && connection.type !== type) connections.put({ ...connection, type })
+  }
 }
 
 /**

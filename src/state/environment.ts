@@ -230,7 +230,7 @@ export class Environment {
 
 /** The connection of a `key_id`; undefined once it is deleted. */
 export function connectionOf({ model }: Pick<Environment, 'model'>, keyId: string): Connection | undefined {
-  return model.tables.connections.values().find(({ key_id }) => key_id === keyId)
+  return model.connectionsByKey.get(keyId)[0]
 }
 
 /** All connections of a connector: its own, and those that name its provider (G73). */

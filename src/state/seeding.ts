@@ -21,7 +21,7 @@ import {
 } from '../model/domain/seed.ts'
 import { RequestTrace } from '../model/domain/request-trace.ts'
 import { lazyImport } from '../model/domain/once.ts'
-import { adoptConnectionType, adoptConnectorType, newAccount } from './account-changes.ts'
+import { adoptConnectionTypes, adoptConnectorType, newAccount } from './account-changes.ts'
 import { newAuthRequest } from './auth-requests.ts'
 import { replaceItems, restartReplaced } from './collections.ts'
 import { accountsOf, connectionOf, type Environment, providerNamed } from './environment.ts'
@@ -44,6 +44,10 @@ export function putSeed(
   const types = new Map(names.map((name) => [name, typeOf(name)]))
   for (const client of bundle.clients) if (!isClientPattern(client.id)) clients.put(client)
   for (const connector of bundle.connectors) putConnector(environment, connector)
+  adoptConnectionTypes(
+    environment,
+    bundle.connectors.filter(({ custom_provider }) => custom_provider === null),
+  )
   for (const connection of bundle.connections) putConnection(environment, connection)
   for (const provider of bundle.providers) putProvider(environment, provider)
   for (const [name, type] of types) if (type !== typeOf(name)) adoptConnectorType(environment, thirdParty, name, trace)
@@ -72,7 +76,6 @@ function putConnector(environment: Environment, connector: Connector): void {
   if (before && providerOf(before) !== providerOf(connector)) renameProvider(environment, providerOf(before), connector)
   if (connector.custom_provider !== null) return
   connections.put(connectionFor(environment, connector.connector))
-  adoptConnectionType(environment, connector)
   providers.put(standardProvider(environment, connector))
 }
 
@@ -84,7 +87,7 @@ export function putConnection(environment: Environment, seed: SeedConnection): C
   if (id !== connection.id) connections.remove(connection.id)
   connections.put({ ...connection, ...seed, id })
   const connector = environment.connector(seed.key_id)
-  if (connector && connector.connector !== seed.key_id) adoptConnectionType(environment, connector)
+  if (connector && connector.connector !== seed.key_id) adoptConnectionTypes(environment, [connector])
   return connectionFor(environment, seed.key_id)
 }
 
@@ -148,7 +151,7 @@ function putProvider(environment: Environment, seed: SeedProvider): void {
   model.tables.providers.put(provider)
   model.tables.connections.put(connectionFor(environment, provider.identifier))
   const connector = environment.connector(provider.identifier)
-  if (connector) adoptConnectionType(environment, connector)
+  if (connector) adoptConnectionTypes(environment, [connector])
 }
 
 /**
@@ -173,13 +176,15 @@ function withCredentials(environment: Environment, connector: Connector, seed: S
   const live = issuedBySeed(environment, connector, seed)
   const obtained = TRAITS[connector.authorization_type].source === 'service' ? live.credentials : {}
   const { id, sequence } = accountPlace(environment, seed)
-  const account: Account = {
+  const fields: Record<string, unknown> = {}
+  for (const field of SEED_ACCOUNT_FIELDS) if (seed[field] !== undefined) fields[field] = seed[field]
+  return {
     ...newAccount(environment, connector, seed, id),
     ...(seed.status === 'PENDING_VERIFICATION' ? { credentials: obtained, pending: live } : live),
+    ...fields,
+    id,
+    sequence,
   }
-  for (const field of SEED_ACCOUNT_FIELDS)
-    if (seed[field] !== undefined) Object.assign(account, { [field]: seed[field] })
-  return Object.assign(account, { id, sequence })
 }
 
 /** Puts the items of a collection in place of those that are there. Only inside a transaction. */

@@ -135,11 +135,7 @@ describe('AccountIndex', () => {
     for (const each of accounts) index.update(undefined, each)
     const pageAt = (position: Position, size: number): readonly Account[] => {
       const matches = index.where({ query: 'USER' })
-      const { from, to } = rangeAt(
-        matches.map(({ sequence }) => sequence),
-        position,
-        size,
-      )
+      const { from, to } = rangeAt(matches, ({ sequence }) => sequence, position, size)
       return matches.slice(from, to)
     }
     const seen: number[] = []

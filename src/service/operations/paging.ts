@@ -26,7 +26,7 @@ export function pageOf<T>(
     .sort(([a], [b]) => (a < b ? -1 : 1))
   const binding: PageTokenBinding = [['environment', name], ['listing', listing], ...filters]
   const position: Position = page_token ? decodePageToken(page_token, binding) : { after: 0 }
-  const { from, to } = rangeAt(list.map(positionOf), position, page_size || DEFAULT_PAGE_SIZE)
+  const { from, to } = rangeAt(list, positionOf, position, page_size || DEFAULT_PAGE_SIZE)
   const rows = list.slice(from, to)
   // Both sides of the page, also of one whose items were all deleted.
   const [below, above] =
@@ -41,12 +41,17 @@ export function pageOf<T>(
 }
 
 /** Where up to `size` items after or before a position are in a list of growing positions. */
-export function rangeAt(positions: readonly number[], position: Position, size: number): { from: number; to: number } {
+export function rangeAt<T>(
+  list: readonly T[],
+  positionOf: (item: T) => number,
+  position: Position,
+  size: number,
+): { from: number; to: number } {
   const isForward = 'after' in position
   const border = isForward ? position.after : position.before - 1
-  const passed = firstWhere(positions, (at) => at > border)
+  const passed = firstWhere(list, (item) => positionOf(item) > border)
   const [from, to] = isForward ? [passed, passed + size] : [Math.max(0, passed - size), passed]
-  return { from, to: Math.min(to, positions.length) }
+  return { from, to: Math.min(to, list.length) }
 }
 
 /** An item of a list with its position, which page tokens name. */

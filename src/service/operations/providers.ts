@@ -9,7 +9,7 @@ import {
   type Provider,
   providerView,
 } from '../../model/domain/provider.ts'
-import { adoptConnectionType, adoptConnectorType, endRequests } from '../../state/account-changes.ts'
+import { adoptConnectionTypes, adoptConnectorType, endRequests } from '../../state/account-changes.ts'
 import { connectionsOf, type Environment, now, providerNamed } from '../../state/environment.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
 import type { Call, Reply } from './operation.ts'
@@ -42,7 +42,7 @@ export function updateCustomProvider(call: Call<'update_custom_provider'>): Repl
   environment.model.transact(() => {
     tables.providers.put(provider)
     const connector = environment.connector(provider.identifier)
-    if (connector) adoptConnectionType(environment, connector)
+    if (connector) adoptConnectionTypes(environment, [connector])
     adoptConnectorType(environment, thirdParty, provider.identifier, trace)
   }, trace)
   return { status: 200, body: { provider: providerView(provider) } }

@@ -21,20 +21,16 @@ export interface AccountFilter {
 export class AccountIndex implements Index<Account>, AccountFinder {
   /** Rows by id are the table's own. */
   readonly #find: (id: string) => Account | undefined
-  readonly #rows = new RowsInOrder<Account>()
+  readonly #rows = new RowsInOrder<SearchableAccount>()
   readonly #byIdentifier = new Lookup<Account>(({ identifier }) => identifier)
-  readonly #byPlainIdentifier = new Lookup<Account>(({ identifier }) => withoutCaseAndBlanks(identifier))
-  /** Folding takes longer than the rest of a search. */
-  readonly #foldedTexts = new WeakMap<Account, readonly string[]>()
 
   constructor(find: (id: string) => Account | undefined) {
     this.#find = find
   }
 
   update(before: Account | undefined, after: Account | undefined): void {
-    this.#rows.update(before, after)
+    this.#rows.update(before, after && new SearchableAccount(after))
     this.#byIdentifier.update(before, after)
-    this.#byPlainIdentifier.update(before, after)
   }
 
   byId(id: string): Account | undefined {
@@ -53,10 +49,12 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   /** The accounts that meet a filter, in creation order. */
   where(filter: AccountFilter): readonly Account[] {
     const { query, ...exact } = filter
-    const rows = this.#rows.all.filter(meetsCriteria(exact))
-    if (query === undefined) return rows
-    const text = foldCase(query)
-    return rows.filter((account) => this.#foldedTextsOf(account).some((each) => each.includes(text)))
+    const isMet = meetsCriteria(exact)
+    const text = query && foldCase(query)
+    const accounts: Account[] = []
+    for (const row of this.#rows.all)
+      if (isMet(row.account) && (!text || row.text.includes(text))) accounts.push(row.account)
+    return accounts
   }
 
   ofConnector(connector: string): readonly Account[] {
@@ -67,23 +65,38 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   similar(identifier: string): string | undefined {
     if (this.#byIdentifier.get(identifier).length > 0) return undefined
     const plain = withoutCaseAndBlanks(identifier)
-    const similar = this.#byPlainIdentifier.get(plain).toSorted((a, b) => a.sequence - b.sequence)
-    return (similar.find((row) => row.identifier === plain) ?? similar[0])?.identifier
-  }
-
-  #foldedTextsOf(account: Account): readonly string[] {
-    let texts = this.#foldedTexts.get(account)
-    if (!texts) {
-      texts = [account.identifier, account.connector, account.provider].map(foldCase)
-      this.#foldedTexts.set(account, texts)
-    }
-    return texts
+    const identifiers = this.#rows.all.map(({ account }) => account.identifier)
+    return (
+      identifiers.find((each) => each === plain) ?? identifiers.find((each) => withoutCaseAndBlanks(each) === plain)
+    )
   }
 
   #accountsNamed(identifier: string, filter: AccountFilter): readonly Account[] {
     const accounts = this.#byIdentifier.get(identifier).filter(meetsCriteria(filter))
     return accounts.sort((a, b) => a.sequence - b.sequence)
   }
+}
+
+class SearchableAccount {
+  readonly id: string
+  readonly sequence: number
+  readonly account: Account
+  #text: string | undefined
+
+  constructor(account: Account) {
+    this.id = account.id
+    this.sequence = account.sequence
+    this.account = account
+  }
+
+  /** What a search looks through; made once, because folding takes longer than the rest. No query spans two fields. */
+  get text(): string {
+    return (this.#text ??= searchedText(this.account))
+  }
+}
+
+function searchedText({ identifier, connector, provider }: Account): string {
+  return foldCase([identifier, connector, provider].join('\n'))
 }
 
 function meetsCriteria({ connectors, ...exact }: Omit<AccountFilter, 'query'>): (account: Account) => boolean {

@@ -83,7 +83,7 @@ function collectionName({ connector, collection }: CollectionPlace): string {
 }
 
 export class ItemSet {
-  readonly #rows = new RowsInOrder<CollectionItem>()
+  readonly #rows = new RowsInOrder<FindableItem>()
 
   get size(): number {
     return this.#rows.all.length
@@ -91,31 +91,88 @@ export class ItemSet {
 
   /** All items in creation order. */
   all(): CollectionItem[] {
-    return [...this.#rows.all]
+    return this.#rows.all.map(({ row }) => row)
   }
 
   update(before: CollectionItem | undefined, after: CollectionItem | undefined): void {
-    this.#rows.update(before, after)
+    this.#rows.update(before, after && new FindableItem(after))
   }
 
   find({ conditions, words, wordFields, sort, after, skip, limit }: ItemQuery): ItemPage {
     const isMet = testOfConditions(conditions)
-    const items = this.#rows.all
-      .filter(({ item }) => isMet(item) && hasWords(item, words, wordFields))
-      .map((row) => ({ row, position: itemPosition(row, sort) }))
-    if (sort.length > 0) items.sort((a, b) => comparePositions(a.position, b.position, sort))
-    const from = (after ? firstWhere(items, ({ position }) => comparePositions(position, after, sort) > 0) : 0) + skip
-    const page = items.slice(from, from + limit).map(({ row }) => row)
-    return { items: page, hasMore: items.length > from + limit, total: items.length }
+    const [textName, sortName] = [wordFields.join('\n'), sort.map(({ path }) => path).join('\n')]
+    const matches = this.#rows.all.filter((item) => {
+      if (!isMet(item.row.item)) return false
+      return words.length === 0 || hasWords(item.textOf(textName, wordFields), words)
+    })
+    const compare = (a: ItemPosition, b: ItemPosition): number => comparePositions(a, b, sort)
+    const positionOf = (item: FindableItem): ItemPosition => item.positionFor(sortName, sort)
+    const beyond = after ? matches.filter((item) => compare(positionOf(item), after) > 0) : matches
+    const until = skip + limit
+    const inOrder =
+      sort.length > 0 ? firstInOrder(beyond, until, (a, b) => compare(positionOf(a), positionOf(b))) : beyond
+    const page = inOrder.slice(skip, until).map(({ row }) => row)
+    return { items: page, hasMore: beyond.length > until, total: matches.length }
   }
 }
 
-function hasWords(item: CollectionItem['item'], words: readonly string[], fields: readonly string[]): boolean {
-  if (words.length === 0) return true
-  const values = fields.length > 0 ? fields.map((path) => valueAt(item, path)) : Object.values(item)
-  // Each field on a line of its own.
-  const text = foldCase(values.map(plainText).join('\n'))
+/** An item with what the last query made of it: thousands of items have to be looked through for a page. */
+class FindableItem {
+  readonly id: string
+  readonly sequence: number
+  readonly row: CollectionItem
+  #text = ''
+  #textName: string | undefined
+  #position: ItemPosition
+  #sortName = ''
+
+  constructor(row: CollectionItem) {
+    this.id = row.id
+    this.sequence = row.sequence
+    this.row = row
+    this.#position = { keys: [], sequence: row.sequence }
+  }
+
+  textOf(name: string, fields: readonly string[]): string {
+    if (this.#textName === name) return this.#text
+    const { item } = this.row
+    const values = fields.length > 0 ? fields.map((path) => valueAt(item, path)) : Object.values(item)
+    this.#textName = name
+    // Each field on a line of its own.
+    return (this.#text = foldCase(values.map(plainText).join('\n')))
+  }
+
+  positionFor(name: string, sort: readonly SortField[]): ItemPosition {
+    if (this.#sortName !== name) {
+      this.#sortName = name
+      this.#position = itemPosition(this.row, sort)
+    }
+    return this.#position
+  }
+}
+
+function hasWords(text: string, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word))
+}
+
+/** Above this size of a page, sorting all is faster than inserting into it. */
+const LONG_PAGE = 200
+
+/** The first items in an order, so many of them. */
+function firstInOrder<T>(items: readonly T[], count: number, compare: (a: T, b: T) => number): T[] {
+  if (count > LONG_PAGE) return items.toSorted(compare)
+  const first: T[] = []
+  for (const item of items) {
+    const last = first.length === count ? first.at(-1) : undefined
+    if (last && compare(item, last) > 0) continue
+    first.splice(
+      firstWhere(first, (each) => compare(each, item) > 0),
+      0,
+      item,
+    )
+    if (last) first.pop()
+  }
+  return first
 }
 
 /** An empty path is the creation order. */

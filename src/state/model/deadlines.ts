@@ -22,13 +22,15 @@ export interface Deadline<TableName extends string = string> {
 /** Rows by a time of theirs, the earliest first. */
 class Schedule<TableName extends string> {
   readonly #inOrder: Deadline<TableName>[] = []
+  /** How many at the front are gone. They leave the list together, because that moves all others. */
+  #gone = 0
 
   get size(): number {
-    return this.#inOrder.length
+    return this.#inOrder.length - this.#gone
   }
 
   get first(): Deadline<TableName> | undefined {
-    return this.#inOrder[0]
+    return this.#inOrder[this.#gone]
   }
 
   /** The time of a row has changed; undefined: it has none. */
@@ -36,7 +38,7 @@ class Schedule<TableName extends string> {
     if (before === after) return
     const [former, next] = [before, after].map((at) => (at === undefined ? undefined : { at, table, id }))
     // It may have been taken out already.
-    if (former && this.#inOrder[this.#place(former)]?.id === id) this.#inOrder.splice(this.#place(former), 1)
+    if (former && this.#inOrder[this.#place(former)]?.id === id) this.#remove(this.#place(former), 1)
     if (next) this.#inOrder.splice(this.#place(next), 0, next)
   }
 
@@ -44,12 +46,27 @@ class Schedule<TableName extends string> {
   take(most: number, upto = Infinity): Deadline<TableName>[] {
     if (most <= 0 || upto < 0) return []
     const latest = upto === Infinity ? undefined : instant(upto)
-    const later = latest === undefined ? -1 : this.#inOrder.findIndex(({ at }) => at > latest)
-    return this.#inOrder.splice(0, later < 0 ? most : Math.min(most, later))
+    const later = latest === undefined ? Infinity : this.#firstFrom(({ at }) => at > latest) - this.#gone
+    return this.#remove(this.#gone, Math.min(most, later))
+  }
+
+  #remove(place: number, count: number): Deadline<TableName>[] {
+    if (place > this.#gone) return this.#inOrder.splice(place, count)
+    const removed = this.#inOrder.slice(place, place + count)
+    this.#gone += removed.length
+    if (this.#gone > this.size) {
+      this.#inOrder.splice(0, this.#gone)
+      this.#gone = 0
+    }
+    return removed
   }
 
   #place(deadline: Deadline): number {
-    return firstWhere(this.#inOrder, (placed) => !isEarlier(placed, deadline))
+    return this.#firstFrom((placed) => !isEarlier(placed, deadline))
+  }
+
+  #firstFrom(test: (deadline: Deadline) => boolean): number {
+    return firstWhere(this.#inOrder, test, this.#gone)
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   type AuthRequest,
   type ClockState,
+  type Connection,
   COLUMNS,
   type MagicLink,
   type Baseline,
@@ -80,6 +81,7 @@ export class Model {
   readonly pendingRequests = new Lookup<AuthRequest>(({ outcome, account_id }) =>
     outcome === 'pending' ? account_id : undefined,
   )
+  readonly connectionsByKey = new Lookup<Connection>(({ key_id }) => key_id)
   readonly due = new DueIndex()
   readonly deliveryQueues = new DeliveryQueues()
   readonly definitions = new DefinitionTimes(() => this.#presentTime())
@@ -103,7 +105,7 @@ export class Model {
     }
     const extraIndexes: ExtraIndexes = {
       bearer_tokens: this.#expiry.bearerTokens,
-      connections: [this.definitions.connections],
+      connections: [this.definitions.connections, this.connectionsByKey],
       providers: [this.definitions.providers],
       connectors: [this.definitions.connectors],
       accounts: [this.accountIndex, this.due.accounts],

@@ -11,11 +11,13 @@ export function firstWhere<T>(list: readonly T[], test: (item: T) => boolean, fr
   return low
 }
 
+type Numbered = Row & { readonly sequence: number }
+
 /** Rows in creation order. */
-export class RowsInOrder<T extends Row & { readonly sequence: number }> implements Index<T> {
+export class RowsInOrder<T extends Numbered> {
   readonly all: T[] = []
 
-  update(before: T | undefined, after: T | undefined): void {
+  update(before: Numbered | undefined, after: T | undefined): void {
     if (after) {
       const holder = this.all[this.#place(after)]
       if (holder?.sequence === after.sequence && holder.id !== after.id)
@@ -25,7 +27,7 @@ export class RowsInOrder<T extends Row & { readonly sequence: number }> implemen
     if (after) this.all.splice(this.#place(after), 0, after)
   }
 
-  #place({ sequence }: T): number {
+  #place({ sequence }: Numbered): number {
     return firstWhere(this.all, (row) => row.sequence >= sequence)
   }
 }
