@@ -21,7 +21,7 @@ export interface AccountFilter {
 export class AccountIndex implements Index<Account>, AccountFinder {
   /** Rows by id are the table's own. */
   readonly #find: (id: string) => Account | undefined
-  readonly #rows = new RowsInOrder<SearchableAccount>()
+  readonly #rows = new RowsInOrder<Account, { text: string }>()
   readonly #byIdentifier = new Lookup<Account>(({ identifier }) => identifier)
 
   constructor(find: (id: string) => Account | undefined) {
@@ -29,7 +29,7 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 
   update(before: Account | undefined, after: Account | undefined): void {
-    this.#rows.update(before, after && new SearchableAccount(after))
+    this.#rows.update(before, after)
     this.#byIdentifier.update(before, after)
   }
 
@@ -52,8 +52,11 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     const isMet = meetsCriteria(exact)
     const text = query && foldCase(query)
     const accounts: Account[] = []
-    for (const row of this.#rows.all)
-      if (isMet(row.account) && (!text || row.text.includes(text))) accounts.push(row.account)
+    for (const queried of this.#rows.all) {
+      const { row } = queried
+      // Made once, because folding takes longer than the rest.
+      if (isMet(row) && (!text || (queried.text ??= searchedText(row)).includes(text))) accounts.push(row)
+    }
     return accounts
   }
 
@@ -65,7 +68,7 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   similar(identifier: string): string | undefined {
     if (this.#byIdentifier.get(identifier).length > 0) return undefined
     const plain = withoutCaseAndBlanks(identifier)
-    const identifiers = this.#rows.all.map(({ account }) => account.identifier)
+    const identifiers = this.#rows.all.map(({ row }) => row.identifier)
     return (
       identifiers.find((each) => each === plain) ?? identifiers.find((each) => withoutCaseAndBlanks(each) === plain)
     )
@@ -74,24 +77,6 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   #accountsNamed(identifier: string, filter: AccountFilter): readonly Account[] {
     const accounts = this.#byIdentifier.get(identifier).filter(meetsCriteria(filter))
     return accounts.sort((a, b) => a.sequence - b.sequence)
-  }
-}
-
-class SearchableAccount {
-  readonly id: string
-  readonly sequence: number
-  readonly account: Account
-  #text: string | undefined
-
-  constructor(account: Account) {
-    this.id = account.id
-    this.sequence = account.sequence
-    this.account = account
-  }
-
-  /** What a search looks through; made once, because folding takes longer than the rest. No query spans two fields. */
-  get text(): string {
-    return (this.#text ??= searchedText(this.account))
   }
 }
 

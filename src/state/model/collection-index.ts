@@ -10,7 +10,7 @@ import {
 } from '../../model/domain/collection.ts'
 import { foldCase } from '../../model/domain/fold-case.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
-import { firstWhere, RowsInOrder } from './rows-in-order.ts'
+import { firstWhere, type QueriedRow, RowsInOrder } from './rows-in-order.ts'
 import type { Index } from './table.ts'
 
 export interface SortField {
@@ -83,7 +83,7 @@ function collectionName({ connector, collection }: CollectionPlace): string {
 }
 
 export class ItemSet {
-  readonly #rows = new RowsInOrder<FindableItem>()
+  readonly #rows = new RowsInOrder<CollectionItem, LastQuery>()
 
   get size(): number {
     return this.#rows.all.length
@@ -95,18 +95,19 @@ export class ItemSet {
   }
 
   update(before: CollectionItem | undefined, after: CollectionItem | undefined): void {
-    this.#rows.update(before, after && new FindableItem(after))
+    this.#rows.update(before, after)
   }
 
   find({ conditions, words, wordFields, sort, after, skip, limit }: ItemQuery): ItemPage {
     const isMet = testOfConditions(conditions)
-    const [textName, sortName] = [wordFields.join('\n'), sort.map(({ path }) => path).join('\n')]
-    const matches = this.#rows.all.filter((item) => {
-      if (!isMet(item.row.item)) return false
-      return words.length === 0 || hasWords(item.textOf(textName, wordFields), words)
-    })
+    const [textFields, sortFields] = [wordFields.join('\n'), sort.map(({ path }) => path).join('\n')]
+    const matches = this.#rows.all.filter(
+      (queried) =>
+        isMet(queried.row.item) &&
+        (words.length === 0 || words.every((word) => wordsText(queried, wordFields, textFields).includes(word))),
+    )
     const compare = (a: ItemPosition, b: ItemPosition): number => comparePositions(a, b, sort)
-    const positionOf = (item: FindableItem): ItemPosition => item.positionFor(sortName, sort)
+    const positionOf = (queried: QueriedItem): ItemPosition => sortedPosition(queried, sort, sortFields)
     const beyond = after ? matches.filter((item) => compare(positionOf(item), after) > 0) : matches
     const until = skip + limit
     const inOrder =
@@ -116,43 +117,29 @@ export class ItemSet {
   }
 }
 
-/** An item with what the last query made of it: thousands of items have to be looked through for a page. */
-class FindableItem {
-  readonly id: string
-  readonly sequence: number
-  readonly row: CollectionItem
-  #text = ''
-  #textName: string | undefined
-  #position: ItemPosition
-  #sortName = ''
-
-  constructor(row: CollectionItem) {
-    this.id = row.id
-    this.sequence = row.sequence
-    this.row = row
-    this.#position = { keys: [], sequence: row.sequence }
-  }
-
-  textOf(name: string, fields: readonly string[]): string {
-    if (this.#textName === name) return this.#text
-    const { item } = this.row
-    const values = fields.length > 0 ? fields.map((path) => valueAt(item, path)) : Object.values(item)
-    this.#textName = name
-    // Each field on a line of its own.
-    return (this.#text = foldCase(values.map(plainText).join('\n')))
-  }
-
-  positionFor(name: string, sort: readonly SortField[]): ItemPosition {
-    if (this.#sortName !== name) {
-      this.#sortName = name
-      this.#position = itemPosition(this.row, sort)
-    }
-    return this.#position
-  }
+/** What the last query made of an item, and the fields that it asked for. */
+interface LastQuery {
+  text: string
+  textFields: string
+  position: ItemPosition
+  sortFields: string
 }
 
-function hasWords(text: string, words: readonly string[]): boolean {
-  return words.every((word) => text.includes(word))
+type QueriedItem = QueriedRow<CollectionItem, LastQuery>
+
+function wordsText(queried: QueriedItem, fields: readonly string[], name: string): string {
+  if (queried.text !== undefined && queried.textFields === name) return queried.text
+  const { item } = queried.row
+  const values = fields.length > 0 ? fields.map((path) => valueAt(item, path)) : Object.values(item)
+  queried.textFields = name
+  // Each field on a line of its own.
+  return (queried.text = foldCase(values.map(plainText).join('\n')))
+}
+
+function sortedPosition(queried: QueriedItem, sort: readonly SortField[], name: string): ItemPosition {
+  if (queried.position && queried.sortFields === name) return queried.position
+  queried.sortFields = name
+  return (queried.position = itemPosition(queried.row, sort))
 }
 
 /** Above this size of a page, sorting all is faster than inserting into it. */

@@ -13,22 +13,25 @@ export function firstWhere<T>(list: readonly T[], test: (item: T) => boolean, fr
 
 type Numbered = Row & { readonly sequence: number }
 
-/** Rows in creation order. */
-export class RowsInOrder<T extends Numbered> {
-  readonly all: T[] = []
+/** A row beside what queries have made of it: thousands of rows are looked through for a page. */
+export type QueriedRow<T, Memo> = { readonly row: T } & Partial<Memo>
 
-  update(before: Numbered | undefined, after: T | undefined): void {
+/** Rows in creation order. */
+export class RowsInOrder<T extends Numbered, Memo> implements Index<T> {
+  readonly all: QueriedRow<T, Memo>[] = []
+
+  update(before: T | undefined, after: T | undefined): void {
     if (after) {
-      const holder = this.all[this.#place(after)]
+      const holder = this.all[this.#place(after)]?.row
       if (holder?.sequence === after.sequence && holder.id !== after.id)
         throw new Error(`the sequence ${after.sequence} of account ${after.id} belongs to ${holder.id}`)
     }
-    if (before && this.all[this.#place(before)]?.id === before.id) this.all.splice(this.#place(before), 1)
-    if (after) this.all.splice(this.#place(after), 0, after)
+    if (before && this.all[this.#place(before)]?.row.id === before.id) this.all.splice(this.#place(before), 1)
+    if (after) this.all.splice(this.#place(after), 0, { row: after } as QueriedRow<T, Memo>)
   }
 
-  #place({ sequence }: Numbered): number {
-    return firstWhere(this.all, (row) => row.sequence >= sequence)
+  #place({ sequence }: T): number {
+    return firstWhere(this.all, ({ row }) => row.sequence >= sequence)
   }
 }
 
