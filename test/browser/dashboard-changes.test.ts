@@ -3,14 +3,19 @@ import { afterEach, expect, it } from 'vitest'
 import { createToolmock, type Toolmock } from '../../src/index.ts'
 import { describeInBrowser, menu } from './browser.ts'
 import { Session } from './session.ts'
+import { freePort } from '../support/free-port.ts'
+import { until } from '../support/until.ts'
 
 /** The data on the page changes: by another tab, by a client, by the server. */
 describeInBrowser('the dashboard, while something else changes', (open) => {
   let mock: Toolmock
+  // A server that is started again has the port of the one before.
+  let port: number
   afterEach(() => mock.close())
 
   const opened = async (hash: string, options: BrowserContextOptions = {}) => {
-    mock = await createToolmock({ clock: '2026-01-31T12:00:00.000Z', freeze: true, idSeed: 7 })
+    port = await freePort()
+    mock = await createToolmock({ port, clock: '2026-01-31T12:00:00.000Z', freeze: true, idSeed: 7 })
     const session = await Session.start(mock)
     const { page } = await open({ viewport: { width: 1280, height: 800 }, ...options })
     await goTo(page, hash)
@@ -69,7 +74,6 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
   it('has each request once, in order, after the server was started again', async () => {
     const { page } = await opened('#/timeline')
     await page.locator('.line').first().waitFor()
-    const port = Number(new URL(mock.url).port)
     await mock.close()
     await page.getByText('not connected, trying again').waitFor()
     mock = await createToolmock({ port })
@@ -89,24 +93,28 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
 
   it('shows what takes the server longer than the pause between two changes', async () => {
     const { page, session } = await opened('#/timeline')
+    let changes = 0
+    const traffic = setInterval(() => void session.api('GET', '/connections').then(() => (changes += 1)), 250)
     await page.route(/_mock\/(contract|requests)\?/, async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 1500))
+      const before = changes
+      await until(() => changes > before + 5)
       await route.continue()
     })
-    const traffic = setInterval(() => void session.api('GET', '/connections'), 250)
     try {
       await page.getByLabel('Search requests').fill('Minutes of the meeting')
       // Only the server finds the words of a body.
-      await page.locator('.line').getByText('mail_send_message').first().waitFor({ timeout: 8000 })
+      await page.locator('.line').getByText('mail_send_message').first().waitFor()
       await page.getByRole('navigation').getByRole('link', { name: 'Contract' }).click()
-      await page.locator('.verdict').waitFor({ timeout: 8000 })
+      await page.locator('.verdict').waitFor()
     } finally {
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
       clearInterval(traffic)
     }
-  })
+  }, 120_000)
 
   it('requests the admin token again when the server has another one', async () => {
-    mock = await createToolmock({ adminToken: 'first' })
+    port = await freePort()
+    mock = await createToolmock({ port, adminToken: 'first' })
     const { page } = await open()
     const enter = async (token: string) => {
       await page.getByLabel('Admin token', { exact: true }).fill(token)
@@ -115,7 +123,6 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     await page.goto(`${mock.url}/_mock/ui`)
     await enter('first')
     await page.getByText('No request yet.').waitFor()
-    const port = Number(new URL(mock.url).port)
     await mock.close()
     mock = await createToolmock({ port, adminToken: 'second' })
     await page.getByText('This is not the admin token.').waitFor()

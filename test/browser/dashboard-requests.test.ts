@@ -117,12 +117,15 @@ describeInBrowser('the requests of the dashboard', (open) => {
     const { page, session } = await opened('#/timeline/REFUSED?tab=request')
     await page.locator('.menu').first().waitFor()
     let sent = 0
+    let release = (): void => undefined
+    const isReleased = new Promise<void>((resolve) => (release = resolve))
     await page.route('**/execute_tool', async (route) => {
       sent += 1
-      await new Promise((resolve) => setTimeout(resolve, 500))
+      await isReleased
       await route.continue()
     })
     for (let repeated = 0; repeated < 5; repeated += 1) await page.keyboard.down('r')
+    release()
     await page.waitForURL((url) => !url.href.includes(session.refused))
     expect(sent).toBe(1)
   })

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
 import { ToolmockProcess } from '../app/cli/toolmock-process.ts'
 import { describeInBrowser } from './browser.ts'
+import { freePort } from '../support/free-port.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 
@@ -11,7 +12,7 @@ describeInBrowser('the dashboard of a server that is killed', (open) => {
   it('stands still, and after a restart has the former requests below a divider', async () => {
     // The bundle of the tests has no dashboard.
     await cp(join(ROOT, 'src/ui/dashboard/generated'), toolmock.path('package/dist/ui'), { recursive: true })
-    const state = ['--state', toolmock.path('state.json')]
+    const state = ['--state', toolmock.path('state.json'), '--port', `${await freePort()}`]
     const killed = await toolmock.start(state)
     const { page } = await open({ viewport: { width: 1280, height: 800 } })
     const request = (url: string) => fetch(`${url}/api/v1/connections`)
@@ -32,7 +33,7 @@ describeInBrowser('the dashboard of a server that is killed', (open) => {
     await expect.poll(() => real.innerText()).not.toBe(before)
     expect(await clock.innerText()).toBe(stoodAt)
     await page.getByRole('navigation').getByRole('link', { name: 'Timeline' }).click()
-    const again = await toolmock.start(state, { TOOLMOCK_PORT: new URL(killed.url).port })
+    const again = await toolmock.start(state)
     await page.getByText('Server restarted').waitFor()
     expect(await clock.innerText()).not.toContain('stands still')
     await request(again.url)

@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { checkState } from '../../src/state/state-report.ts'
 import { type Serving, ToolmockProcess } from '../app/cli/toolmock-process.ts'
 import { signIn } from './client.ts'
-import { expectThere, type Known, write } from './writers.ts'
+import { expectThere, type Known, untilAnotherMoment, write } from './writers.ts'
 
 /** `npm run test:crash` kills 200 times; the short form in `npm run test:rest` ten times. */
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 10)
@@ -11,16 +10,11 @@ const WRITERS = 8
 
 const toolmock = ToolmockProcess.forThisFile()
 
-/** Kills the server while it writes; in every fifth round during a clean stop. */
+/** Kills the server while it writes. */
 async function writeAndKill(server: Serving, round: number, known: Known[]): Promise<void> {
   const caller = await signIn(server.url)
   const writers = Array.from({ length: WRITERS }, (_, writer) => write(caller, `r${round}-w${writer}`, known))
-  // Each round kills at another moment of a commit.
-  await pause(100 + ((round * 37) % 250))
-  if (round % 5 === 4) {
-    server.child.kill('SIGTERM')
-    await pause((round * 7) % 40)
-  }
+  await untilAnotherMoment(server, round, { writers, known })
   await server.stop('SIGKILL')
   await Promise.all(writers)
 }

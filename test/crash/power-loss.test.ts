@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
 import { checkState } from '../../src/state/state-report.ts'
 import { ToolmockProcess } from '../app/cli/toolmock-process.ts'
 import { describeUnless } from '../support/machine.ts'
 import { type Caller, signIn } from './client.ts'
-import { expectThere, type Known, write } from './writers.ts'
+import { expectThere, type Known, untilAnotherMoment, write } from './writers.ts'
 
 /** `npm run test:long` sets the number; without it the test is skipped, as in `npm run test:rest`. */
 const ROUNDS = Number(process.env['POWER_LOSS_ROUNDS'] ?? 0)
@@ -78,12 +77,7 @@ describeUnless(REASON, 'power loss', () => {
           const writers = Array.from({ length: WRITERS }, (_, writer) =>
             write(untilRefused(caller), `r${round}-w${writer}`, known),
           )
-          // Each round cuts the power at another moment of a commit; in every fifth round during a clean stop.
-          await pause(100 + ((round * 37) % 250))
-          if (round % 5 === 4) {
-            server.child.kill('SIGTERM')
-            await pause((round * 7) % 40)
-          }
+          await untilAnotherMoment(server, round, { writers, known })
           expect(shutDown()).toBeUndefined()
           await server.stop('SIGKILL')
           await Promise.all(writers)

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { Serving } from '../app/cli/toolmock-process.ts'
 import { accountOf, type Caller } from './client.ts'
 
 /** The known state of an account: its last answered change, and a later one that may have been written. */
@@ -47,6 +48,22 @@ async function change(caller: Caller, account: Known, each: number): Promise<voi
   expect(deleted.status).toBe(200)
   account.version = undefined
   account.pending = undefined
+}
+
+/**
+ * Lets the writers of a round go on until another number of their changes is answered than in the round before; in every
+ * fifth round a clean stop has begun by then.
+ */
+export async function untilAnotherMoment(
+  server: Serving,
+  round: number,
+  { writers, known }: { writers: readonly Promise<void>[]; known: readonly Known[] },
+): Promise<void> {
+  const answered = 10 + ((round * 37) % 50)
+  await expect.poll(() => known.length, { interval: 5, timeout: 60_000 }).toBeGreaterThan(answered)
+  if (round % 5 !== 4) return
+  server.child.kill('SIGTERM')
+  await Promise.race(writers)
 }
 
 export async function expectThere(caller: Caller, { id, identifier, version, pending }: Known): Promise<void> {

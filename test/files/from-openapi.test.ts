@@ -16,6 +16,7 @@ import { startThirdParties, type ThirdParties } from '../../src/service/third-pa
 import { testEnvironment } from '../support/environment.ts'
 import { seedAccount } from '../support/rows.ts'
 import { connectorOf, withFiles } from './files.ts'
+import { cpuTime } from '../support/cpu-time.ts'
 
 const LIBRARY = readFileSync(new URL('../fixtures/openapi/library.yaml', import.meta.url), 'utf8')
 
@@ -247,29 +248,23 @@ describe('a connector out of an OpenAPI document', () => {
         ],
       },
     ],
-  ])(
-    'applies each schema once, where each level of %s names the next twice, and itself',
-    async (key, last) => {
-      const schemas: JsonObject = { S24: last }
-      for (let level = 0; level < 24; level++) {
-        const [next, self] = [`S${level + 1}`, `S${level}`].map((name) => ({ $ref: `#/components/schemas/${name}` }))
-        schemas[`S${level}`] = { [key]: [next!, next!, self!] }
-      }
-      const schema = { $ref: '#/components/schemas/S0' }
-      const document = openapi(
-        {
-          '/x': {
-            post: { requestBody: { content: jsonOf(schema) }, ...answering(200, jsonOf(schema, { example: {} })) },
-          },
+  ])('applies each schema once, where each level of %s names the next twice, and itself', async (key, last) => {
+    const schemas: JsonObject = { S24: last }
+    for (let level = 0; level < 24; level++) {
+      const [next, self] = [`S${level + 1}`, `S${level}`].map((name) => ({ $ref: `#/components/schemas/${name}` }))
+      schemas[`S${level}`] = { [key]: [next!, next!, self!] }
+    }
+    const schema = { $ref: '#/components/schemas/S0' }
+    const document = openapi(
+      {
+        '/x': {
+          post: { requestBody: { content: jsonOf(schema) }, ...answering(200, jsonOf(schema, { example: {} })) },
         },
-        { components: { schemas } },
-      )
-      const start = performance.now()
-      await made(document)
-      expect(performance.now() - start).toBeLessThan(5000)
-    },
-    20_000,
-  )
+      },
+      { components: { schemas } },
+    )
+    expect(await cpuTime(() => made(document))).toBeLessThan(5000)
+  })
 
   it('makes a connector of a document whose schemas lead to one another 20,000 times', async () => {
     const schemas: JsonObject = { S20000: { type: 'object' } }

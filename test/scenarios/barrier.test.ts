@@ -1,8 +1,8 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { EntryDocument } from '../../src/journal/request-journal/entry.ts'
 import type { ContractReport } from '../../src/journal/verdict/report-types.ts'
 import { type ScenarioMock, withScenarios } from './scenario-mock.ts'
+import { until } from '../support/until.ts'
 
 // The time of barriers stands still in these tests until they move it on.
 beforeEach(() => {
@@ -20,10 +20,6 @@ function barrier(requests: number, more: object = {}, rule: object = LIST) {
 
 function matched({ scenarios }: ScenarioMock): number {
   return scenarios.list()[0]?.rules[0]?.matched ?? 0
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await turn()
 }
 
 async function journal({ url }: ScenarioMock, query: string): Promise<EntryDocument[]> {
@@ -162,7 +158,7 @@ describe('hold_until', () => {
         }
         return scenarios.some(({ name, rules }) => name === 'race' && rules[0]?.matched === 1)
       }
-      while (!(await hasArrived())) await turn()
+      await until(hasArrived)
       await fetch(`${url}/_mock/environments/gone`, { method: 'DELETE' })
       expect((await held).status).toBe(401)
     }),
@@ -277,7 +273,7 @@ class Held {
 }
 
 async function journaled(mock: ScenarioMock, query: string, count: number): Promise<void> {
-  while ((await journal(mock, query)).length < count) await turn()
+  await until(async () => (await journal(mock, query)).length >= count)
 }
 
 async function contractOf({ url }: ScenarioMock): Promise<ContractReport> {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EnvironmentScenarios } from '../../src/scenarios/environment-scenarios.ts'
-import { createApp } from '../../src/app/app.ts'
+import { type AppOptions, createApp } from '../../src/app/app.ts'
 import { type JsonObject } from '../../src/model/domain/json.ts'
 
 /** The answer that a client got over a real connection. */
@@ -40,18 +40,20 @@ export interface MockOptions {
   scenarios?: readonly (object | string)[]
   /** A seed beside the bundled one. */
   seed?: object
+  limits?: AppOptions['limits']
 }
 
 /** Starts a mock on a free port with these scenarios running, runs `work`, and stops the mock. */
 export async function withScenarios<T>(options: MockOptions, work: (mock: ScenarioMock) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-scenarios-'))
+  const { limits } = options
   let present = Date.parse('2026-01-01T00:00:00.000Z')
   try {
     const files = await Promise.all(
       (options.scenarios ?? []).map((scenario, index) => written(folder, `scenario-${index}.json`, scenario)),
     )
     const seeds = options.seed ? ['bundled', await written(folder, 'seed.json', options.seed)] : ['bundled']
-    const app = await createApp({ seeds, scenarios: files, time: () => present, idSeed: 1, mcp: true })
+    const app = await createApp({ seeds, scenarios: files, time: () => present, idSeed: 1, mcp: true, limits })
     try {
       const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
       const environment = app.services.registry.environment('default')

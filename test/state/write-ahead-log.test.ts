@@ -16,6 +16,7 @@ import {
   openTestRegistry,
   withDirectory,
 } from '../support/registry.ts'
+import { until } from '../support/until.ts'
 
 const ADA = { id: 'client_ada', client_secret: 's' }
 
@@ -473,7 +474,7 @@ describe('the write-ahead log', () => {
       disk.fails = () => new Error('EIO')
       addAccount(registry)
       await registry.durable()
-      while (accountIds(registry).length > 0) await Promise.resolve().then(() => new Promise(setImmediate))
+      await until(() => accountIds(registry).length === 0)
       await expect(registry.durable()).rejects.toThrow(ServiceError)
       await registry.durable()
       disk.fails = () => undefined

@@ -113,13 +113,13 @@ const CASES: Readonly<Record<string, Case>> = {
         secret: 'whsec_c2VjcmV0c2VjcmV0c2VjcmV0',
       })
       await api('POST', '/connected_accounts', { ...ADA, identifier: 'zoe@example.com' })
-      await expect.poll(() => attempts(control), { timeout: 10_000 }).toHaveLength(1)
+      await expect.poll(() => attempts(control)).toHaveLength(1)
       return (await attempts(control)).join()
     },
     command: /^clock set \S+/,
     tool: /^set_clock {"now":"[^"]+"}$/,
     check: async (_, control) => {
-      await expect.poll(() => attempts(control), { timeout: 10_000 }).toHaveLength(2)
+      await expect.poll(() => attempts(control)).toHaveLength(2)
     },
     expected: undefined,
   },

@@ -370,7 +370,7 @@ describe('a command about a running server', () => {
       const { child } = toolmock.begin(['logs', '-f'], { variables: { TOOLMOCK_URL: own.url } })
       await Promise.all([once(child.stdout!, 'data'), ask()])
       child.stdout?.destroy()
-      await expect.poll(() => ask().then(() => child.exitCode), { timeout: 10_000 }).toBe(0)
+      await expect.poll(() => ask().then(() => child.exitCode)).toBe(0)
       await own.stop()
     })
   })

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ToolmockProcess } from './toolmock-process.ts'
+import { freePort } from '../../support/free-port.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 let folder: string
@@ -25,7 +26,7 @@ const server = () => JSON.parse(readFileSync(join(folder, '.toolmock/server.json
 
 describe('start --detach', () => {
   it('prints the variables once it is ready; other commands find the server, and stop writes its state', async () => {
-    const started = await run(START)
+    const started = await run(START.with(3, `${await freePort()}`))
     expect(started).toMatchObject({ code: 0, stderr: '' })
     const [, url = ''] = /^export TOOLMOCK_URL=(\S+)$/m.exec(started.stdout) ?? []
     expect(await (await fetch(`${url}/_mock/ready`)).json()).toEqual({ status: 'ready' })
@@ -73,7 +74,7 @@ describe('start --detach', () => {
   })
 
   it('starts again after the server was killed, and stop then finds that one', async () => {
-    const first = await run(START)
+    const first = await run(START.with(3, `${await freePort()}`))
     process.kill(server().pid, 'SIGKILL')
     const [, url = ''] = /TOOLMOCK_URL=(\S+)/.exec(first.stdout) ?? []
     await expect

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
-import { connect } from 'node:net'
 import { join } from 'node:path'
+import { connect } from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../../.build/project.ts'
 import { byKind } from '../../journal/verdict/reports.ts'
@@ -322,19 +322,21 @@ describe('the command of toolmock run', () => {
     for (const folder of [work, temporary]) mkdirSync(folder)
     const seen = `
       console.log(url)
-      const { readdirSync } = await import('node:fs')
-      console.log(JSON.stringify({ temporary: readdirSync(process.env.TMPDIR), ca: process.env.NODE_EXTRA_CA_CERTS }))
+      const { readFileSync } = await import('node:fs')
+      const ca = process.env.NODE_EXTRA_CA_CERTS
+      console.log(JSON.stringify({ ca, authority: readFileSync(ca, 'utf8') }))
       ${CLEAN}`
     const begun = toolmock.begin(['run', '--tls', ...program(seen)], { cwd: work, variables: { TMPDIR: temporary } })
     const { code, stdout } = await begun.end
     expect(code).toBe(0)
     const [url = '', listing = ''] = stdout.toString().split('\n')
     expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
-    const { ca } = JSON.parse(listing) as { ca: string }
+    const { ca, authority } = JSON.parse(listing) as { ca: string; authority: string }
     expect(ca.startsWith(temporary)).toBe(true)
     expect([...readdirSync(work), ...readdirSync(temporary)]).toEqual([])
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
-    await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED')
+    // A server of another test that has got the port since then has no certificate of this authority.
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', ca: authority })
+    await expect(once(socket, 'secureConnect')).rejects.toThrow()
   })
 
   it('trusts the authority of --tls beside those of NODE_EXTRA_CA_CERTS', async () => {

@@ -151,8 +151,8 @@ describe('toolmock start', () => {
   })
 
   it('ends at once on a second signal, even with a request under way', async () => {
-    const serving = await toolmock.start(['--in-memory'])
-    const port = Number(new URL(serving.url).port)
+    const port = await freePort()
+    const serving = await toolmock.start(['--in-memory', '--port', `${port}`])
     const client = connect(port, '127.0.0.1')
     client.on('error', () => undefined)
     client.write('POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n')

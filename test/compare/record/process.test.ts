@@ -9,6 +9,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app/app.ts'
 import { ToolmockProcess } from '../../app/cli/toolmock-process.ts'
 import { problemsIn } from './recording.ts'
+import { freePort } from '../../support/free-port.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 const servers: Server[] = []
@@ -141,11 +142,8 @@ describe('toolmock record', () => {
   })
 
   it('exits 2 with an upstream that is the recorder itself', async () => {
-    const free = await serving(() => undefined)
-    const server = servers.pop()!
-    server.close()
-    await once(server, 'close')
-    const args = ['record', '--upstream', free, '--port', new URL(free).port, '--out', 'new']
+    const port = `${await freePort()}`
+    const args = ['record', '--upstream', `http://127.0.0.1:${port}`, '--port', port, '--out', 'new']
     const { code, stderr } = await toolmock.run(args)
     expect(code).toBe(2)
     expect(stderr).toMatch(/is this recorder itself/)

@@ -13,6 +13,7 @@ import {
 } from '../../../src/model/domain/json.ts'
 import { dottedPaths, equalValues, matchesValue, valueAt } from '../../../src/model/domain/value-match.ts'
 import { preparePatterns } from '../../../src/model/domain/text-pattern.ts'
+import { cpuTime } from '../../support/cpu-time.ts'
 
 describe('the fields of a query or a form', () => {
   it('have a list where one is sent more than once, and may have any name', () => {
@@ -178,13 +179,14 @@ describe('a wanted value', () => {
     expect(matchesValue(wanted, found)).toBe(expected)
   })
 
-  it('is looked for in time that grows with the text alone', () => {
-    const started = performance.now()
-    expect(matchesValue({ matches: '^(a+)+$' }, `${'a'.repeat(10_000)}b`)).toBe(false)
-    // What is beyond the work of one check does not match.
-    expect(matchesValue({ matches: `^(${'a?'.repeat(900)})+$` }, 'a'.repeat(1_000_000))).toBe(false)
-    expect(matchesValue({ matches: '^a+$' }, 'a'.repeat(10))).toBe(true)
-    expect(performance.now() - started).toBeLessThan(10_000)
+  it('is looked for in time that grows with the text alone', async () => {
+    const time = await cpuTime(() => {
+      expect(matchesValue({ matches: '^(a+)+$' }, `${'a'.repeat(10_000)}b`)).toBe(false)
+      // What is beyond the work of one check does not match.
+      expect(matchesValue({ matches: `^(${'a?'.repeat(900)})+$` }, 'a'.repeat(1_000_000))).toBe(false)
+      expect(matchesValue({ matches: '^a+$' }, 'a'.repeat(10))).toBe(true)
+    })
+    expect(time).toBeLessThan(10_000)
   })
 
   it('matches itself at any depth', () => {

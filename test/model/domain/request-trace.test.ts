@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Account } from '../../../src/model/domain/account.ts'
 import { RequestTrace, type TracedCall } from '../../../src/model/domain/request-trace.ts'
 import type { FiredRule } from '../../../src/model/domain/scenario.ts'
+import { cpuTime } from '../../support/cpu-time.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 const account = (status: Account['status']): Account => ({ id: 'ca_1', status }) as Account
@@ -30,12 +31,13 @@ describe('the trace of a request', () => {
     ])
   })
 
-  it('notes 50,000 transitions of one request in linear time', () => {
+  it('notes 50,000 transitions of one request in linear time', async () => {
     const trace = new RequestTrace()
-    const start = performance.now()
-    for (let number = 1; number <= 50_000; number++) trace.deleted(account('ACTIVE'), AT)
-    expect(trace.transitions).toHaveLength(50_000)
-    expect(performance.now() - start).toBeLessThan(2000)
+    const time = await cpuTime(() => {
+      for (let number = 1; number <= 50_000; number++) trace.deleted(account('ACTIVE'), AT)
+      expect(trace.transitions).toHaveLength(50_000)
+    })
+    expect(time).toBeLessThan(2000)
   })
 
   it('marks as forced only transitions of a scenario or the control API, also when these fail', () => {

@@ -4,6 +4,7 @@ import { withDirectory } from '../../support/registry.ts'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
+import { until } from '../../support/until.ts'
 
 interface Created {
   name: string
@@ -166,7 +167,7 @@ describe('a new environment of an old name', () => {
         const { scenarios } = body as { scenarios: { name: string; rules: { hits: number }[] }[] }
         return scenarios.find(({ name }) => name === 'slow')?.rules[0]?.hits
       }
-      while ((await hits()) !== 1) await new Promise((turn) => setImmediate(turn))
+      await until(async () => (await hits()) === 1)
       await mock.call('delete', '/environments/worker')
       const { token } = await create(mock, { name: 'worker' })
       await mock.api(token, 'post', '/connected_accounts', connected)

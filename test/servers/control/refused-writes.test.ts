@@ -6,6 +6,7 @@ import { withDirectory } from '../../support/registry.ts'
 import { withServer } from '../../support/server.ts'
 import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
 import { CONTROL_OPERATIONS } from './control-spec.ts'
+import { until } from '../../support/until.ts'
 
 /*
  * A 503 means that no data was changed (1.3). These tests call every operation of the control API while the disk refuses
@@ -187,7 +188,7 @@ async function withRefusingDiskAnd(receiver: string, work: (mock: RefusingMock) 
         const { webhooks } = (await call('get', '/webhooks')).body as { webhooks: { waiting: number }[] }
         return webhooks[0]?.waiting ?? 0
       }
-      while ((await waiting()) > 0) await new Promise((turn) => setImmediate(turn))
+      await until(async () => (await waiting()) === 0)
       await call('put', '/scenarios/down', down)
       const bearer = await token('test_client', 'test_secret')
       await api(bearer, 'get', '/connections')
@@ -282,7 +283,7 @@ describe('while the disk is slow', () => {
       let open = (): void => undefined
       disk.gate = new Promise((resolve) => (open = resolve))
       const resetting = call('post', '/reset')
-      while (environment?.model.tables.magic_links.size !== 0) await new Promise((turn) => setImmediate(turn))
+      await until(() => environment?.model.tables.magic_links.size === 0)
       journals.add({ kind: 'request', id: 'req_later', environment, url: '/', status: 200 })
       open()
       expect((await resetting).status).toBe(200)

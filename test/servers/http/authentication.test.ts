@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ROUTES } from '../../../src/model/contract/route.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { whileHeld } from '../../support/until.ts'
 
 const OPERATIONS = ROUTES.filter(({ bearer }) => bearer).map((route) => [route.operation, route] as const)
 
@@ -24,24 +25,19 @@ describe('the bearer token', () => {
     ['proxy_request', []],
     ['organizations', []],
   ])('ends with its environment, also while %s waits before %j, with a challenge (RFC 6750 3)', (operation, more) =>
-    withToolmock({ extensions: ['organizations'] }, async ({ api, app, environment, http, signIn }) => {
-      const held = { hold_until: { requests: 2, within: '60s' } }
-      const rules = [{ name: 'first', at: 'service', on: { operation }, do: [held, ...more] }]
-      await http('put', '/_mock/scenarios/held').send({ name: 'held', rules })
-      await http('post', '/_mock/scenarios/held/start')
+    withToolmock({ extensions: ['organizations'] }, async (mock) => {
+      const { api, app, http, signIn } = mock
       const proxied = http('get', '/proxy/v1/messages').set({ connection_name: 'mail', identifier: 'ada@example.com' })
-      const waiting = {
+      const send = {
         create_custom_provider: () => api.post('/custom-providers', { display_name: 'Late' }),
         list_connections: () => api.get('/connections'),
         proxy_request: async () => proxied.set('Authorization', `Bearer ${await signIn()}`),
         organizations: () => api.get('/organizations'),
-      }[operation]!()
-      const own = app.services.scenarios.of(environment)
-      const isHeld = (): boolean => own.list().some(({ rules: [rule] }) => (rule?.matched ?? 0) > 0)
-      while (!isHeld()) await new Promise((turn) => setImmediate(turn))
-      own.stop('held')
-      app.services.registry.remove('default')
-      const answer = await waiting
+      }[operation]!
+      const answer = await whileHeld(mock, { on: { operation }, do: more }, send, (release) => {
+        release()
+        app.services.registry.remove('default')
+      })
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer error="invalid_token"'])
     }),
   )

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Response, Test } from 'supertest'
-import { describe, expect, it } from 'vitest'
+import type { Response } from 'supertest'
+import { describe, expect, it, vi } from 'vitest'
 import { DESCRIPTORS } from '../rpc/fixture.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { until } from '../../support/until.ts'
 
 /** Requests of every kind that is no operation, and of one that is. */
 const REQUESTS: readonly (readonly ['get' | 'post' | 'patch', string])[] = [
@@ -26,15 +26,22 @@ const REQUESTS: readonly (readonly ['get' | 'post' | 'patch', string])[] = [
   ['get', '/_mock/nowhere'],
 ]
 
+interface Committing extends TestToolmock {
+  /** Resolves once a request waits for the disk too. */
+  readonly waits: () => Promise<void>
+}
+
 /** Runs `work` while a commit waits for the disk; `end` lets the disk go on, and refuse or not. */
-function whileCommitting(work: (mock: TestToolmock, end: (refuses: boolean) => void) => Promise<void>): Promise<void> {
+function whileCommitting(work: (mock: Committing, end: (refuses: boolean) => void) => Promise<void>): Promise<void> {
   return withDirectory((directory) => {
     const disk = new MemoryDisk()
     return withToolmock({ state: join(directory, 'state.json'), fileSystem: disk }, async (mock) => {
       let open = (): void => undefined
       disk.gate = new Promise((resolve) => (open = resolve))
       mock.environment.configure({ consent: 'approve' })
-      await work(mock, (refuses) => {
+      const ending = vi.spyOn(mock.app.services.entries, 'end')
+      const waits = (): Promise<void> => until(() => ending.mock.calls.length > 0)
+      await work({ ...mock, waits }, (refuses) => {
         disk.fails = () => (refuses ? new Error('ENOSPC: no space left') : undefined)
         open()
       })
@@ -43,31 +50,23 @@ function whileCommitting(work: (mock: TestToolmock, end: (refuses: boolean) => v
   })
 }
 
-function sent(request: Test, answered: () => void): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    request.end((error: Error | null, response) => {
-      answered()
-      if (error) reject(error)
-      else resolve(response)
-    })
-  })
-}
-
 describe.each(REQUESTS)('the answer to %s %s', (method, path) => {
   it('waits until everything that the model shows is durable', () =>
-    whileCommitting(async ({ http }, end) => {
-      let isAnswered = false
-      const answer = sent(http(method, path), () => (isAnswered = true))
-      for (let turn = 0; turn < 50; turn++) await nextTurn()
-      expect(isAnswered).toBe(false)
+    whileCommitting(async ({ http, waits }, end) => {
+      let status = 0
+      const answering = http(method, path).then((answer) => (status = answer.status))
+      await waits()
+      // An answer that was sent would arrive before this one, which waits for nothing.
+      await http('get', '/_mock/health')
+      expect(status).toBe(0)
       end(false)
-      expect((await answer).status).not.toBe(503)
+      expect(await answering).not.toBe(503)
     }))
 
   it('is 503 when the disk refuses what the model showed', () =>
-    whileCommitting(async ({ http }, end) => {
-      const answer = sent(http(method, path), () => undefined)
-      for (let turn = 0; turn < 50; turn++) await nextTurn()
+    whileCommitting(async ({ http, waits }, end) => {
+      const answer = http(method, path).then((response) => response)
+      await waits()
       end(true)
       const { status, text, headers } = await answer
       expect(headers['x-request-id']).toMatch(/^req_/)
@@ -78,11 +77,11 @@ describe.each(REQUESTS)('the answer to %s %s', (method, path) => {
 it.each(['/third-party/mail/api/messages', '/.well-known/oauth-authorization-server', '/nowhere'])(
   'GET %s that the disk refuses is one entry of the journal, the 503',
   (path) =>
-    whileCommitting(async ({ app, environment, http }, end) => {
-      const answer = sent(http('get', path), () => undefined)
-      for (let turn = 0; turn < 50; turn++) await nextTurn()
+    whileCommitting(async ({ app, environment, http, waits }, end) => {
+      const answer = http('get', path).then(({ status }) => status)
+      await waits()
       end(true)
-      expect((await answer).status).toBe(503)
+      expect(await answer).toBe(503)
       const entries = app.services.journals
         .of(environment)
         .query()
@@ -185,10 +184,9 @@ it.each(CHANGES)(
         const send = await prepare(mock)
         let open = (): void => undefined
         disk.gate = new Promise((resolve) => (open = resolve))
-        const { commits } = mock.environment
+        const ending = vi.spyOn(mock.app.services.entries, 'end')
         const answering = Promise.resolve(send())
-        while (mock.environment.commits === commits) await nextTurn()
-        for (let turn = 0; turn < 50; turn++) await nextTurn()
+        await until(() => ending.mock.calls.length > 0)
         mock.environment.configure({ consent: 'deny' })
         let isStored = false
         disk.fails = (_, name) => {

@@ -1,12 +1,12 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { ada, appSeed, credentialsOf, run } from '../../service/operations/app-seed.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { withDirectory } from '../../support/registry.ts'
+import { until } from '../../support/until.ts'
 
 const REFUSED = { status: 503, body: { code: 14, details: [{ error_code: 'STORAGE_UNAVAILABLE' }] } }
 
@@ -293,8 +293,9 @@ describe('an answer that depends on a commit that the disk refuses', () => {
       const unreadable = { kind: 'request', id: 'req_1', environment, url: '/unreadable', status: 400 } as const
       mock.app.services.journals.add(unreadable)
       // It is answered and recorded once the reset is durable.
+      const ending = vi.spyOn(mock.app.services.entries, 'end')
       const meanwhile = mock.http('get', '/meanwhile').then((answer) => answer.status)
-      for (let turn = 0; turn < 50; turn++) await nextTurn()
+      await until(() => ending.mock.calls.length > 0)
       end('written')
       expect(await Promise.all([resetting, meanwhile])).toEqual([200, 404])
       const { requests } = (await mock.http('get', '/_mock/requests')).body as { requests: { path: string }[] }
@@ -332,9 +333,4 @@ function oauthSeed(more: object = {}): object {
   return appSeed([{ name: 'do', answers: { body: { ok: true } } }], connector, {
     authorization_details: { oauth_token },
   })
-}
-
-/** Lets the event loop turn until the condition is true. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((turn) => setImmediate(turn))
 }

@@ -101,6 +101,7 @@ describe('faults of scenarios at a call', () => {
       await start(mock, { do: [{ [fault]: {} }] })
       const client = await mock.connect({ options })
       await expect(client.callTool(MESSAGE, { timeout: 1500 })).rejects.toThrow()
+      await mock.call('POST', '/_mock/requests/wait', { match: { operation: 'execute_tool' }, timeout_ms: 30_000 })
       const [entry] = await mock.journal('operation=execute_tool')
       expect(entry?.rules).toMatchObject([{ rule: 'only' }])
       if (fault === 'reset_connection' || fault === 'empty_response') expect(entry?.status).toBe(0)
@@ -127,7 +128,7 @@ describe('faults of scenarios at a call', () => {
       // It waits once it hears of progress.
       const call = client.callTool(MESSAGE, { timeout: 60_000, onprogress: () => void client.close() })
       await expect(call).rejects.toThrow()
-      const waited = { match: { operation: 'execute_tool' }, timeout_ms: 10_000 }
+      const waited = { match: { operation: 'execute_tool' }, timeout_ms: 30_000 }
       await mock.call('POST', '/_mock/requests/wait', waited)
       expect((await mock.journal('operation=execute_tool'))[0]).toMatchObject({ status: 0 })
     })

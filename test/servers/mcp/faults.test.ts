@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { FAULT_KINDS, FAULTS as FAULT_SPECS } from '../../../src/scenarios/faults/faults.ts'
 import type { JsonValue } from '../../../src/model/domain/json.ts'
 import { ADA, type McpMock, withMcp } from './fixture.ts'
+import { until } from '../../support/until.ts'
 
 const TOOL = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
 
@@ -200,8 +201,3 @@ describe('a fault of a scenario, on the response of a call by MCP', () => {
     expect(onCalls.filter((kind) => !tested.has(kind))).toEqual([])
   })
 })
-
-/** Lets the event loop turn until the condition is true. */
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
-}

@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
 import { MODERN, type McpMock, withMcp } from './fixture.ts'
+import { until } from '../../support/until.ts'
 
 const CALL = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
 
@@ -144,7 +145,7 @@ describe('hostile requests to an MCP server', () => {
         })
         const { registry } = mock.app.services
         const tools = () => registry.environment('default')!.connector('mail')!.tools
-        while (tools()[0]?.name !== pendingTool.name) await new Promise((turn) => setImmediate(turn))
+        await until(() => tools()[0]?.name === pendingTool.name)
         await work(mock, async () => {
           disk.fails = () => new Error('ENOSPC: no space left')
           open()
@@ -162,7 +163,7 @@ describe('hostile requests to an MCP server', () => {
       const batch = `[${message('tools/list')},${calls.map((each) => JSON.stringify(each)).join()}]`
       const answering = post(mock, batch, { 'MCP-Protocol-Version': '2025-03-26' })
       // The second call of a batch has an id of its own.
-      while (begun.mock.calls.length < 2) await new Promise((turn) => setImmediate(turn))
+      await until(() => begun.mock.calls.length >= 2)
       await refuse()
       expect((await answering).status).toBe(503)
     })
@@ -186,7 +187,7 @@ describe('hostile requests to an MCP server', () => {
       const writer = writable.getWriter()
       const body = Buffer.from(message('tools/list'))
       await writer.write(body.subarray(0, 1))
-      while (begun.mock.calls.length < 1) await new Promise((turn) => setImmediate(turn))
+      await until(() => begun.mock.calls.length > 0)
       await refuse()
       await writer.write(body.subarray(1))
       await writer.close()
@@ -206,10 +207,9 @@ describe('hostile requests to an MCP server', () => {
         Accept: 'application/json, text/event-stream',
         identifier: 'ada@example.com',
       }
-      const begun = vi.spyOn(mock.app.services.entries, 'begin')
+      const ending = vi.spyOn(mock.app.services.entries, 'end')
       const answering = fetch(mock.url + path, { method: 'POST', headers, body: message('tools/list') })
-      while (begun.mock.calls.length < 1) await new Promise((turn) => setImmediate(turn))
-      for (let turn = 0; turn < 100; turn++) await new Promise((next) => setTimeout(next, 2))
+      await until(() => ending.mock.calls.length > 0)
       await refuse()
       expect((await answering).status).toBe(503)
       const journal = mock.app.services.journals.of(mock.app.services.registry.environment('default')!)

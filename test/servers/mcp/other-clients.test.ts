@@ -36,7 +36,7 @@ async function sdk1(transport: unknown): Promise<OtherClient> {
   }
 }
 
-const LIMIT = { timeout: 5000 }
+const LIMIT = { timeout: 30_000 }
 
 const REMOTE = new URL('../../node_modules/mcp-remote/', import.meta.url)
 const { bin } = JSON.parse(readFileSync(new URL('package.json', REMOTE), 'utf8')) as { bin: { 'mcp-remote': string } }

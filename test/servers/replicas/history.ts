@@ -1,4 +1,6 @@
+import { subscribe } from 'node:diagnostics_channel'
 import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'vitest'
 
 interface Register {
   readonly id: string
@@ -25,8 +27,7 @@ const TIMEOUT_MS = 20_000
  */
 export class History {
   readonly violations: Violation[] = []
-  /** Whether writers wait; a write that is refused would also refuse the reads that wait with it. */
-  isPaused = false
+  #isPaused = false
   /** Answers by status; 0 is a connection that broke. */
   readonly answers = new Map<number, number>()
   /** The answers of 503. */
@@ -34,6 +35,8 @@ export class History {
   readonly #urls: () => readonly string[]
   readonly #registers: Register[] = []
   readonly #stop = new AbortController()
+  /** Requests that are not answered yet, by replica and by method. */
+  readonly #underWay = new Map<string, number>()
   #headers: Record<string, string> = {}
   #workers: Promise<void>[] = []
 
@@ -71,9 +74,39 @@ export class History {
     this.#workers = [...write, ...read]
   }
 
-  /** Reads every account at one replica, which may be stopped: the answers come later. */
-  readAllAt(url: string): Promise<unknown> {
-    return Promise.all(this.#registers.map((register) => this.#readOne(register, url, 'stale')))
+  /** Resolves once all writers wait: a write that is refused would also refuse the reads that wait with it. */
+  async pauseWriters(): Promise<void> {
+    this.#isPaused = true
+    await expect.poll(() => this.#underWay.get('PUT') ?? 0, { interval: 5 }).toBe(0)
+  }
+
+  resumeWriters(): void {
+    this.#isPaused = false
+  }
+
+  /** Lets the writers and readers go on until that many more changes are answered. */
+  async goesOn(changes = 20): Promise<void> {
+    const before = this.acknowledged
+    await expect.poll(() => this.acknowledged, { timeout: 60_000 }).toBeGreaterThan(before + changes)
+  }
+
+  /** Resolves once no request is under way at a replica, which is no longer in rotation. */
+  async isLeftBy(url: string): Promise<void> {
+    await expect.poll(() => this.#underWay.get(url) ?? 0, { interval: 5 }).toBe(0)
+  }
+
+  /** Reads every account at one replica, which is stopped. Resolves, once its sockets have the requests, with the end of the reads. */
+  async readAllAt(url: string): Promise<{ readonly end: Promise<unknown> }> {
+    let count = 0
+    const sending = new Promise<void>((resolve) => {
+      subscribe('undici:client:sendHeaders', (message) => {
+        const { request } = message as { request: { origin: string } }
+        if (request.origin === url && ++count === this.#registers.length) resolve()
+      })
+    })
+    const end = Promise.all(this.#registers.map((register) => this.#readOne(register, url, 'stale')))
+    await sending
+    return { end }
   }
 
   /** Ends the workers and reads every account once more at every replica. */
@@ -91,7 +124,7 @@ export class History {
   }
 
   async #write(register: Register, turn: number): Promise<void> {
-    if (this.isPaused) return
+    if (this.#isPaused) return
     const version = (register.attempted += 1)
     const body = JSON.stringify({ id: register.id, connected_account: { api_config: { version } } })
     const status = await this.#send(this.#urlOf(turn), { method: 'PUT', path: '/connected_accounts', body })
@@ -130,6 +163,10 @@ export class History {
     { method, path, body }: { method: string; path: string; body?: string },
   ): Promise<{ code: number; text: string }> {
     let answered = { code: 0, text: '' }
+    const count = (by: number): void => {
+      for (const key of [url, method]) this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + by)
+    }
+    count(1)
     try {
       const signal = AbortSignal.timeout(TIMEOUT_MS)
       const answer = await fetch(`${url}/api/v1${path}`, {
@@ -143,6 +180,7 @@ export class History {
     } catch {
       // The replica was killed, or stopped for longer than a client waits.
     }
+    count(-1)
     this.answers.set(answered.code, (this.answers.get(answered.code) ?? 0) + 1)
     return answered
   }

@@ -75,7 +75,7 @@ it('a lease that ends while the database does not answer ends what its term keep
   }
   const replica = replicaOf(asked, 1000, { endWaits })
   void replica.start()
-  await vi.waitFor(() => expect(endWaits).toHaveBeenCalled(), 20_000)
+  await expect.poll(() => endWaits).toHaveBeenCalled()
   ends.splice(0)
 })
 
@@ -94,7 +94,7 @@ describe('a lease', () => {
     const renew = () => (renewals++ < granted ? after(200, true) : NEVER)
     const database = databaseOf({ takeOver: () => after(240, { epoch: 1, ahead: 0 }), renew })
     const lease = await Lease.take(database, SELF, 1000)
-    await vi.waitFor(() => expect(renewals).toBe(granted + 1))
+    await expect.poll(() => renewals).toBe(granted + 1)
     now = end - 1
     expect(lease?.isHeld).toBe(true)
     now = end
@@ -138,7 +138,7 @@ it('a replica that could not take over forwards to the one that does', async () 
   }
   const replica = replicaOf({ announce: leader, leader, takeOver }, 120_000)
   await replica.start()
-  await vi.waitFor(() => expect(takeOver).toHaveBeenCalled(), 20_000)
+  await expect.poll(() => takeOver).toHaveBeenCalled()
   const standby = createServer(replica.listener).listen(0, '127.0.0.1')
   ends.push(() => standby.close().closeAllConnections())
   await once(standby, 'listening')
@@ -156,7 +156,7 @@ it('a replica does not become active on tables that a newer version has changed'
   const replica = replicaOf({ announce: leader, leader, takeOver, renew: () => NEVER }, 2000)
   await replica.start()
   expect(takeOver).not.toHaveBeenCalled()
-  await vi.waitFor(() => expect(takeOver).toHaveBeenCalled(), 20_000)
+  await expect.poll(() => takeOver).toHaveBeenCalled()
   expect(looks).toBeGreaterThan(3)
 })
 
@@ -166,7 +166,7 @@ it('at most 1,000 requests wait for an active replica', async () => {
   await replica.start()
   const waiting = Array.from({ length: 1001 }, () => exchange())
   for (const [request, response] of waiting) replica.listener(request, response)
-  await vi.waitFor(() => expect(waiting.filter(([, { headersSent }]) => headersSent)).toHaveLength(1))
+  await expect.poll(() => waiting.filter(([, { headersSent }]) => headersSent)).toHaveLength(1)
   expect(waiting.at(-1)?.[1].statusCode).toBe(503)
   for (const [, response] of waiting) response.destroy()
 })
@@ -195,30 +195,30 @@ it('bodies of 64 MiB are kept to be sent again, and a request whose body would g
     call.end(Buffer.alloc(bytes, 'x'))
   }
   for (let count = 0; count < KEPT; count++) post(1024 * 1024)
-  await vi.waitFor(() => expect(sent).toHaveLength(KEPT), 20_000)
+  await expect.poll(() => sent).toHaveLength(KEPT)
   expect(answers).toEqual([])
 
   // Sent on: one byte more is refused, a request without a body is not.
   post(1)
-  await vi.waitFor(() => expect(answers.map(({ statusCode }) => statusCode)).toEqual([503]), 20_000)
+  await expect.poll(() => answers.map(({ statusCode }) => statusCode)).toEqual([503])
   expect(JSON.stringify(await answers[0]?.toArray().then(String))).toContain('STORAGE_UNAVAILABLE')
   post(0)
-  await vi.waitFor(() => expect(sent).toHaveLength(KEPT + 1), 20_000)
+  await expect.poll(() => sent).toHaveLength(KEPT + 1)
   sent.pop()?.end()
-  await vi.waitFor(() => expect(answers).toHaveLength(2), 20_000)
+  await expect.poll(() => answers).toHaveLength(2)
 
   // The active replica leaves: the same bodies wait for the next one, and no other comes in beside them.
   for (const response of sent.splice(0)) response.writeHead(421, { [NOT_ACTIVE]: 'secret' }).end()
   post(1)
   other = { ...other, epoch: 2, expires_at: 'twice' }
-  await vi.waitFor(() => expect(sent).toHaveLength(KEPT), 20_000)
-  await vi.waitFor(() => expect(answers.map(({ statusCode }) => statusCode)).toEqual([503, 200, 503]), 20_000)
+  await expect.poll(() => sent).toHaveLength(KEPT)
+  await expect.poll(() => answers.map(({ statusCode }) => statusCode)).toEqual([503, 200, 503])
 
   // One that is answered makes room.
   sent.pop()?.end()
-  await vi.waitFor(() => expect(answers).toHaveLength(4), 20_000)
+  await expect.poll(() => answers).toHaveLength(4)
   post(1024 * 1024)
-  await vi.waitFor(() => expect(sent).toHaveLength(KEPT), 20_000)
+  await expect.poll(() => sent).toHaveLength(KEPT)
   for (const response of sent) response.destroy()
 }, 60_000)
 
@@ -336,12 +336,9 @@ it.each([
   [1100, '--lease 3300 or more'],
 ])('a replica whose start takes %i ms of a lease of three seconds warns of %s', async (ms, advice) => {
   const warnings: string[] = []
-  const startTerm = async (): Promise<Term> => {
-    // As reading a large state does, in which nothing else runs.
-    const until = performance.now() + ms
-    while (performance.now() < until);
-    return Promise.resolve(TERM)
-  }
+  let now = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
+  const startTerm = (): Promise<Term> => ((now += ms), Promise.resolve(TERM))
   const asked = { announce: () => Promise.resolve(FREE), leader: () => Promise.resolve(FREE) }
   const log = { ...SILENT, warn: (line: string) => void warnings.push(line) }
   const replica = replicaOf(
@@ -364,7 +361,7 @@ it('a replica that is asked to leave while it reads the state gives its lease ba
   const asked = { announce: () => Promise.resolve(FREE), leader: () => Promise.resolve(FREE), forget: () => NEVER }
   const startTerm = vi.fn(async ({ place: { lease } }: TermParts): Promise<Term> => {
     void replica.leave()
-    await vi.waitFor(() => expect(release).toHaveBeenCalledWith(1))
+    await expect.poll(() => release).toHaveBeenCalledWith(1)
     lease?.assertHeld()
     throw new Error('the whole state was read')
   })

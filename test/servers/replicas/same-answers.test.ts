@@ -7,7 +7,8 @@ import type { AppOptions } from '../../../src/app/options.ts'
 import { describeWith } from '../../support/machine.ts'
 import { TestPostgres } from '../../support/postgres.ts'
 
-const LEASE = 2000
+/** A busy machine that keeps this process from running for a second must not end it. */
+const LEASE = 6000
 const HOUR = 3_600_000
 let postgres: TestPostgres
 
@@ -44,7 +45,7 @@ async function withTwo(
   const active = await replica(schema, first)
   const standby = await replica(schema, second)
   try {
-    await vi.waitFor(async () => expect((await fetch(`${standby.url}/_mock/ready`)).status).toBe(200), 10_000)
+    await expect.poll(async () => (await fetch(`${standby.url}/_mock/ready`)).status).toBe(200)
     await work(active, standby, schema)
   } finally {
     await Promise.all([active.close(), standby.close()])
@@ -57,7 +58,7 @@ const INTERIM = /^HTTP\/1.1 100 Continue\r\n\r\n/
 async function answerTo(url: string, text: string): Promise<string> {
   const { port, host } = new URL(url)
   const socket = connect(Number(port), '127.0.0.1')
-  socket.setTimeout(5000, () => socket.destroy())
+  socket.setTimeout(30_000, () => socket.destroy(new Error(`there is no whole answer to ${text}`)))
   socket.write(text.replaceAll('HOST', host))
   let answer = ''
   socket.on('data', (chunk: Buffer) => {
@@ -124,11 +125,8 @@ describeWith('postgresql', 'two replicas', () => {
         `GET ${path} HTTP/2.7\r\nHost: HOST\r\n\r\n`,
         'nonsense\r\n\r\n',
       ]
-      for (const text of requests) {
-        const started = performance.now()
+      for (const text of requests)
         expect([text, await answerTo(standby.url, text)]).toEqual([text, await answerTo(active.url, text)])
-        expect(performance.now() - started).toBeLessThan(2000)
-      }
       expect((await fetch(`${standby.url}/_mock/ready`)).status).toBe(200)
     })
   }, 60_000)
@@ -177,11 +175,11 @@ describeWith('postgresql', 'two replicas', () => {
           /^the clock of this machine is 3600 s behind the clock of the replica/,
         ) as string
         expect(active.log).not.toContainEqual(warning)
-        await vi.waitFor(() => expect(standby.log).toContainEqual(warning), 5000)
+        await expect.poll(() => standby.log).toContainEqual(warning)
         standby.log.length = 0
         const before = await now(standby)
         await active.close()
-        await vi.waitFor(() => expect(standby.log).toContain('this replica is active'), 10_000)
+        await expect.poll(() => standby.log).toContain('this replica is active')
         const after = await now(standby)
         expect(after).toBeGreaterThanOrEqual(before)
         expect(after - before).toBeLessThan(60_000)
@@ -198,7 +196,7 @@ describeWith('postgresql', 'two replicas', () => {
         'its tables were dropped, and with them the state; this replica stops',
       ) as string
       for (const each of [active, standby]) {
-        await vi.waitFor(() => expect(each.stopped()).toEqual([1]), 10_000)
+        await expect.poll(each.stopped).toEqual([1])
         expect(each.log.filter((line) => line.includes('its tables were dropped'))).toEqual([gone])
       }
     })

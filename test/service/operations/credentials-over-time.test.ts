@@ -15,6 +15,7 @@ import {
   VERIFY_URL,
 } from '../../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { whileHeld } from '../../support/until.ts'
 
 const KEY = { static_auth: { details: { api_key: 'key_1' } } }
 const START = '2026-01-01T00:00:00.000Z'
@@ -633,13 +634,13 @@ describe('a call whose account is replaced while its third party answers', () =>
     withToolmock({}, async (mock) => {
       await mock.http('put', '/_mock/snapshots/before')
       const { id } = await createActive(mock)
-      const rules = [{ name: 'waits', at: 'third_party', do: [{ latency: '200ms' }] }]
-      await mock.http('put', '/_mock/scenarios/slow').send({ name: 'slow', rules })
-      await mock.http('post', '/_mock/scenarios/slow/start')
-      const running = runs(mock, id, 'mail')
-      await new Promise((resolve) => setTimeout(resolve, 100))
-      expect((await replace(mock)).status).toBe(200)
-      expect(await running).toBe(404)
+      const status = await whileHeld(
+        mock,
+        { at: 'third_party' },
+        () => runs(mock, id, 'mail'),
+        async () => expect((await replace(mock)).status).toBe(200),
+      )
+      expect(status).toBe(404)
     }),
   )
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ada, appSeed, credentialsOf, run } from './app-seed.ts'
 import { withServer } from '../../support/server.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { whileHeld } from '../../support/until.ts'
 
 const OK = { name: 'do', answers: { body: { ok: true } } }
 
@@ -47,20 +48,15 @@ describe('an access token that has expired (G46)', () => {
 
   it('of an account that is deleted meanwhile is answered 404, by a tool call and by get-auth', () =>
     withToolmock(oauth('rotate'), async (mock) => {
-      const { http, api, environment, app } = mock
-      const hold = { name: 'hold', at: 'token_refresh', do: [{ hold_until: { requests: 2, within: '60s' } }] }
-      await http('put', '/_mock/scenarios/late').send({ name: 'late', rules: [hold] })
-      await http('post', '/_mock/scenarios/late/start')
+      const { api, environment } = mock
       mock.time.advance('61m')
       const { id } = environment.model.accountIndex.where({ connector: 'app', identifier: 'ada' })[0]!
-      const requests = [run(mock, 'do'), api.get('/connected_accounts/auth', { id })].map((each) =>
-        Promise.resolve(each),
+      const answers = await whileHeld(
+        mock,
+        { at: 'token_refresh' },
+        () => Promise.all([run(mock, 'do'), api.get('/connected_accounts/auth', { id })]),
+        async () => expect((await api.post('/connected_accounts:delete', { id })).status).toBe(200),
       )
-      const held = () => app.services.scenarios.of(environment).list()[0]?.rules[0]?.matched
-      await expect.poll(held).toBe(1)
-      expect((await api.post('/connected_accounts:delete', { id })).status).toBe(200)
-      await http('delete', '/_mock/scenarios')
-      const answers = await Promise.all(requests)
       expect(answers.map(({ status }) => status)).toEqual([404, 404])
       expect(grants(mock)).toBe(1)
     }))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BASE_URL, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { whileHeld } from '../../support/until.ts'
 
 const GOOD = { client_id: 'test_client', client_secret: 'test_secret', grant_type: 'client_credentials' }
 
@@ -84,18 +85,15 @@ function without(field: string): [number, string] {
 describe('a token request that is refused (G14)', () => {
   it('has the body of RFC 6749 also when its environment is removed meanwhile', () =>
     withToolmock({}, async (mock) => {
-      const { registry, scenarios } = mock.app.services
-      const held = { hold_until: { requests: 2, within: '60s' } }
-      const rules = [{ name: 'first', at: 'service', on: { operation: 'create_token' }, do: [held] }]
-      await mock.http('put', '/_mock/scenarios/held').send({ name: 'held', rules })
-      await mock.http('post', '/_mock/scenarios/held/start')
-      const asking = ask(mock, GOOD).then((answer) => answer)
-      const own = scenarios.of(mock.environment)
-      const isHeld = (): boolean => own.list().some(({ rules: [rule] }) => (rule?.matched ?? 0) > 0)
-      while (!isHeld()) await new Promise((turn) => setImmediate(turn))
-      own.stop('held')
-      registry.remove('default')
-      const { status, body } = await asking
+      const { status, body } = await whileHeld(
+        mock,
+        { on: { operation: 'create_token' } },
+        () => ask(mock, GOOD),
+        (release) => {
+          release()
+          mock.app.services.registry.remove('default')
+        },
+      )
       expect([status, body]).toEqual([
         401,
         { error: 'invalid_client', error_description: 'the environment default was removed' },

@@ -1,4 +1,3 @@
-import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import {
   ADA,
@@ -13,7 +12,8 @@ import {
   verify,
   VERIFY_URL,
 } from '../../support/accounts.ts'
-import { BASE_URL, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { BASE_URL, withToolmock } from '../../support/toolmock.ts'
+import { whileHeld } from '../../support/until.ts'
 
 const PATH = '/connected_accounts/user/verify'
 
@@ -40,7 +40,12 @@ describe('POST /connected_accounts/user/verify', () => {
   it('answers 404 when the request expires while a fault keeps verify waiting (G32, G64)', () =>
     withToolmock({}, async (mock) => {
       const id = await pendingRequest(mock)
-      const answer = await held(mock, 'verify_user', '10m', () => verify(mock, id))
+      const answer = await whileHeld(
+        mock,
+        { on: { operation: 'verify_user' } },
+        () => verify(mock, id),
+        () => mock.time.advance('10m'),
+      )
       expectError(answer, 404, 'AUTH_REQUEST_NOT_FOUND')
       const { body } = await mock.api.get('/connected_accounts/details', ADA)
       expect(body.connected_account.status).toBe('PENDING_AUTH')
@@ -51,7 +56,9 @@ describe('POST /connected_accounts/user/verify', () => {
       const authorization_details = { oauth_token: { access_token: 'without a refresh token' } }
       await mock.api.post('/connected_accounts', { connected_account: { authorization_details }, ...ADA })
       const read = () => mock.api.get('/connected_accounts/details', ADA)
-      const { body } = await held(mock, 'get_connected_account_details', '2h', read)
+      const { body } = await whileHeld(mock, { on: { operation: 'get_connected_account_details' } }, read, () =>
+        mock.time.advance('2h'),
+      )
       expect(body.connected_account.status).toBe('EXPIRED')
     }))
 
@@ -189,24 +196,3 @@ describe('POST /connected_accounts/user/verify', () => {
       expect((await detailsOf(mock, id)).status).toBe('ACTIVE')
     }))
 })
-
-/** The answer to a request that a fault keeps waiting while the clock goes on. */
-async function held(
-  mock: TestToolmock,
-  operation: string,
-  time: string,
-  send: () => Promise<Response>,
-): Promise<Response> {
-  const rules = [
-    { name: 'first', at: 'service', on: { operation }, do: [{ hold_until: { requests: 2, within: '60s' } }] },
-  ]
-  await mock.http('put', '/_mock/scenarios/held').send({ name: 'held', rules })
-  await mock.http('post', '/_mock/scenarios/held/start')
-  const answer = send()
-  const scenarios = mock.app.services.scenarios.of(mock.environment)
-  const isHeld = (): boolean => scenarios.list().some(({ rules: [rule] }) => (rule?.matched ?? 0) > 0)
-  while (!isHeld()) await new Promise((turn) => setImmediate(turn))
-  mock.time.advance(time)
-  scenarios.stop('held')
-  return answer
-}

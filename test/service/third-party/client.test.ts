@@ -1,6 +1,6 @@
 import { type RequestListener, type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Tool } from '../../../src/model/domain/connector.ts'
 import type { JsonObject } from '../../../src/model/domain/json.ts'
 import type { ReceivedCall } from '../../../src/service/third-party/listener.ts'
@@ -187,9 +187,7 @@ describe('the answer of a third party', () => {
     const end = performance.now() + 40
     while (performance.now() < end);
     expect(await late).toMatchObject({ kind: 'timed_out' })
-    await vi.waitFor(() => {
-      expect(accounts).toEqual(['ca_1', 'ca_1'])
-    })
+    await expect.poll(() => accounts).toEqual(['ca_1', 'ca_1'])
   })
 })
 

@@ -5,6 +5,7 @@ import { type ControlMock, withControl } from '../../servers/control/control-moc
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
 import { TWELVE_CONNECTORS } from '../../support/twelve-connectors.ts'
+import { until } from '../../support/until.ts'
 
 const PAD = {
   connector: 'pad',
@@ -146,7 +147,7 @@ describe('/third-party/{connector}/api', () => {
       const sent = http(method, `/third-party/pad/api${path}`).set('Authorization', 'Bearer eve')
       const answering = sent.then((answer) => answer)
       const own = scenarios.of(other)
-      while (own.list()[0]?.rules[0]?.matched !== 1) await new Promise((turn) => setImmediate(turn))
+      await until(() => own.list()[0]?.rules[0]?.matched === 1)
       own.stop('held')
       registry.remove('other')
       const answer = await answering

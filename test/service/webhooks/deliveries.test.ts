@@ -13,6 +13,8 @@ import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
 import { withWebhook } from './fixture.ts'
 import { Receiver, SECRET } from './receiver.ts'
+import { until } from '../../support/until.ts'
+import { freePort } from '../../support/free-port.ts'
 
 const account = (name: string | number) => ({ connector: 'mail', identifier: `${name}@example.com` })
 const CREATED = ['connected_account.created']
@@ -32,7 +34,7 @@ describe('an attempt to send an event', () => {
         await call('put', '/clock', { advance: '1s' })
         await attempted(at + 2)
       }
-      while ((await waiting()) > 0) await new Promise((turn) => setImmediate(turn))
+      await until(async () => (await waiting()) === 0)
       expect((await attempts()).map(({ status, webhook }) => [status, webhook.attempt])).toEqual(
         answers.map((status, at) => [status, at + 1]),
       )
@@ -63,8 +65,9 @@ describe('an attempt to send an event', () => {
   })
 
   it('says so when nobody listens, and is made when the application is back', async () => {
-    await withWebhook({}, async ({ call, service, receiver, url, attempted, attempts }) => {
-      await receiver.close()
+    await withWebhook({}, async ({ call, service, attempted, attempts }) => {
+      const port = await freePort()
+      await call('put', '/webhooks/app', { url: `http://127.0.0.1:${port}/`, secret: SECRET })
       await service('post', '/connected_accounts', account('ada'))
       await attempted(1)
       expect((await attempts())[0]).toMatchObject({
@@ -72,7 +75,7 @@ describe('an attempt to send an event', () => {
         failure: expect.stringContaining('ECONNREFUSED') as unknown,
       })
       const again = new Receiver()
-      await again.listen(Number(new URL(url).port))
+      await again.listen(port)
       await call('put', '/clock', { advance: '5s' })
       await again.answered(1)
       expect(again.types).toEqual(['created'])
@@ -179,18 +182,22 @@ describe('what is not sent', () => {
   it('is sent before the commit is on disk', async () => {
     await withDirectory(async (directory) => {
       const fileSystem = new MemoryDisk()
-      await withWebhook({ state: join(directory, 'state.json'), fileSystem }, async ({ app, service, receiver }) => {
-        let open = (): void => undefined
-        fileSystem.gate = new Promise((resolve) => (open = resolve))
-        const creating = service('post', '/connected_accounts', account('ada'))
-        const { webhook_deliveries } = app.services.defaultEnvironment()?.model.tables ?? {}
-        while (webhook_deliveries?.size !== 1) await new Promise((turn) => setImmediate(turn))
-        for (let turn = 0; turn < 50; turn++) await new Promise((next) => setImmediate(next))
-        expect(receiver.answers).toEqual([])
-        open()
-        await receiver.answered(1)
-        expect((await creating).status).toBe(201)
-      })
+      await withWebhook(
+        { state: join(directory, 'state.json'), fileSystem },
+        async ({ app, service, receiver, url }) => {
+          let open = (): void => undefined
+          fileSystem.gate = new Promise((resolve) => (open = resolve))
+          const creating = service('post', '/connected_accounts', account('ada'))
+          const { webhook_deliveries } = app.services.defaultEnvironment()?.model.tables ?? {}
+          await until(() => webhook_deliveries?.size === 1)
+          // An event that was sent would be answered before this request, which nobody has signed.
+          await fetch(url, { method: 'POST', body: '{}' })
+          expect(receiver.answers).toEqual([401])
+          open()
+          await receiver.answered(2)
+          expect((await creating).status).toBe(201)
+        },
+      )
     })
   })
 
@@ -225,7 +232,7 @@ describe('what is not sent', () => {
       await api(bearer, 'post', '/connected_accounts', account('ada'))
       await beginning
       await call('delete', '/environments/other')
-      while (receiver.open > 0) await new Promise((turn) => setImmediate(turn))
+      await until(() => receiver.open === 0)
       expect(receiver.answers).toEqual([])
     })
   })
@@ -273,7 +280,7 @@ describe('events that are not acknowledged when the server stops', () => {
       receiver.answer = () => 200
       await expect(createTestApp({ state, descriptors: [join(directory, 'missing')] })).rejects.toThrow('missing')
       await withControl({ state, journalFile }, async ({ call }) => {
-        await call('post', '/requests/wait', { match: { kind: 'webhook' }, timeout_ms: 5000 })
+        await call('post', '/requests/wait', { match: { kind: 'webhook' }, timeout_ms: 50_000 })
       })
       expect(receiver.types).toEqual(['created'])
       expect(JSON.parse(await readFile(journalFile, 'utf8'))).toMatchObject({ kind: 'webhook', status: 200 })

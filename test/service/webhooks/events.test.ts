@@ -6,6 +6,8 @@ import { testEnvironment } from '../../support/environment.ts'
 import { accountRow } from '../../support/rows.ts'
 import { OTHER_SECRET, SECRET } from './receiver.ts'
 import { ADA, TOKEN, type WebhookMock, withWebhook } from './fixture.ts'
+import { until } from '../../support/until.ts'
+import { cpuTime } from '../../support/cpu-time.ts'
 
 const NEW = { connector: 'mail', identifier: 'new@example.com' }
 const VERIFY = 'http://127.0.0.1:3000/verify'
@@ -28,7 +30,7 @@ async function sent(before: (mock: WebhookMock) => Promise<unknown>, work: (mock
     await before(mock)
     await work(mock)
     // An event waits from the commit on that has caused it.
-    while ((await mock.waiting()) > 0) await new Promise((turn) => setImmediate(turn))
+    await until(async () => (await mock.waiting()) === 0)
     types.push(...mock.receiver.types)
   })
   return types
@@ -190,7 +192,7 @@ describe('the events of accounts (G68)', () => {
     expect(await sent(before, work)).toEqual(expected)
   })
 
-  it('of a transaction that changes 20,000 accounts are found in linear time', () => {
+  it('of a transaction that changes 20,000 accounts are found in linear time', async () => {
     const accounts = Array.from({ length: 20_000 }, (_, at) => accountRow({ id: `ca_${at}` }))
     const trace = new RequestTrace()
     const changes = accounts.map((before) => ({
@@ -201,9 +203,9 @@ describe('the events of accounts (G68)', () => {
       after: trace.moved(before, 'disconnected', before.updated_at),
     }))
     const cause = { request: undefined, transitions: trace.transitions, changes: trace.changes }
-    const start = performance.now()
-    expect(accountEventsOf(testEnvironment().model, changes, cause)).toHaveLength(20_000)
-    expect(performance.now() - start).toBeLessThan(2000)
+    const { model } = testEnvironment()
+    const time = await cpuTime(() => expect(accountEventsOf(model, changes, cause)).toHaveLength(20_000))
+    expect(time).toBeLessThan(2000)
   })
 
   it('are those that a webhook names, for each webhook', async () => {

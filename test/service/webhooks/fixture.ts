@@ -45,7 +45,7 @@ export async function withWebhook(options: AppOptions, work: (mock: WebhookMock)
         service: (method, path, body) => mock.api(bearer, method, path, body),
         attempted: async (times) => {
           const match = { kind: 'webhook' }
-          const answer = await mock.call('post', '/requests/wait', { match, times, timeout_ms: 20_000 })
+          const answer = await mock.call('post', '/requests/wait', { match, times, timeout_ms: 50_000 })
           if (answer.status !== 200) throw new Error(answer.text)
         },
         attempts: async () => {
