@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { ROOT } from '../../.build/project.ts'
+import { manifestOf, ROOT } from '../../.build/project.ts'
 import { ToolmockProcess } from '../app/cli/toolmock-process.ts'
 import { codeBlocks } from '../recipes/markdown.ts'
 import { describeWith } from '../support/machine.ts'
@@ -33,6 +33,7 @@ class Job {
     const bin = join(this.folder, 'bin')
     mkdirSync(bin)
     this.#npx = join(bin, 'npx.log')
+    writeFileSync(this.#npx, '')
     const { command, args } = toolmock.command([])
     // Without a registry: records what it would run, and runs the package of this test.
     const script = `#!/bin/sh\necho "$*" >> '${this.#npx}'\nwhile [ "\${1#--}" != "$1" ]; do shift; done\nshift\nexec '${command}' '${args.join("' '")}' "$@"\n`
@@ -42,7 +43,7 @@ class Job {
       this.#variables[name] = join(this.folder, name)
       writeFileSync(join(this.folder, name), '')
     }
-    onTestFinished(() => void this.shell('npx --yes toolmock stop'))
+    onTestFinished(() => void this.shell('npx --no-install toolmock stop'))
   }
 
   file(name: string): string {
@@ -68,7 +69,11 @@ class Job {
   }
 
   /** Runs the steps of an action as the runner does: expressions stand only in the variables of a step. */
-  use(folder: string, inputs: Readonly<Record<string, string>> = {}): { status: number | null; output: string } {
+  use(
+    folder: string,
+    inputs: Readonly<Record<string, string>> = {},
+    inherited: Readonly<Record<string, string>> = {},
+  ): { status: number | null; output: string } {
     const action = actionOf(folder)
     const known: Record<string, string> = { 'github.action_path': folder }
     for (const [name, { default: value }] of Object.entries(action.inputs))
@@ -81,13 +86,28 @@ class Job {
           (_, expression: string) => known[expression] ?? `unknown: ${expression}`,
         ),
       ])
-      return this.shell(run, Object.fromEntries(filled) as Record<string, string>)
+      return this.shell(run, { ...inherited, ...(Object.fromEntries(filled) as Record<string, string>) })
     })
     return {
       status: ended.find(({ status }) => status !== 0)?.status ?? 0,
       output: ended.map(({ output }) => output).join(''),
     }
   }
+}
+
+/** The package as `npm pack` writes it. */
+function tarball(): string {
+  const file = toolmock.path('toolmock-0.1.0.tgz')
+  execFileSync('tar', ['-czhf', file, '-C', toolmock.folder, 'package'])
+  return file
+}
+
+/** In place of the executable, which `npm run binary` makes. */
+function executable(): string {
+  const file = toolmock.path('toolmock-linux-x64')
+  const { command, args } = toolmock.command([])
+  writeFileSync(file, `#!/bin/sh\nexec '${command}' '${args.join("' '")}' "$@"\n`)
+  return file
 }
 
 const ASK = `TOKEN=$(curl -sS --fail "$TOOLMOCK_URL/oauth/token" -d grant_type=client_credentials -d client_id="$TOOLMOCK_CLIENT_ID" \
@@ -112,14 +132,34 @@ describeWith('bash', 'the actions for GitHub', () => {
 
   it('start a mock with what was asked for, and export its address and credentials to the next steps', () => {
     const job = new Job()
-    const inputs = { version: '0.1.0', seed: 'bundled', scenario: 'rate-limited\naccount-already-exists', mcp: 'true' }
+    const inputs = { seed: 'bundled', scenario: 'rate-limited\naccount-already-exists', mcp: 'true' }
     expect(job.use(ACTION, inputs)).toMatchObject({ status: 0 })
     expect(job.calls()[0]).toBe(
-      '--yes toolmock@0.1.0 start --detach --in-memory --port 0 --seed bundled --scenario rate-limited --scenario account-already-exists --mcp',
+      '--no-install toolmock start --detach --in-memory --port 0 --seed bundled --scenario rate-limited --scenario account-already-exists --mcp',
     )
     expect(job.file('GITHUB_OUTPUT')).toMatch(/^url=http:\/\/127\.0\.0\.1:\d+\n$/)
     expect(job.shell(KEEPS)).toMatchObject({ status: 0, output: '200' })
     expect(job.shell('curl -sS "$TOOLMOCK_URL/_mock/scenarios"').output).toMatch(/"rate-limited"[^}]*"running":true/)
+  })
+
+  it.each([
+    ['a tarball', () => tarball()],
+    ['the address of a tarball', () => `file://${tarball()}`],
+    ['an executable', () => executable()],
+  ])('start the mock of %s, and report by it, without npx', (_, program) => {
+    const job = new Job()
+    expect(job.use(ACTION, { package: program() })).toMatchObject({ status: 0 })
+    job.shell(KEEPS)
+    expect(job.use(`${ACTION}/report`)).toMatchObject({ status: 0 })
+    expect(job.shell('$TOOLMOCK_BIN stop')).toMatchObject({ status: 0 })
+    expect(job.calls()).toEqual([''])
+  })
+
+  it('start a mock of their own beside the one that the job or a configuration file names', () => {
+    const job = new Job()
+    writeFileSync(join(job.folder, 'toolmock.config.json'), '{"port": 9, "url": "http://127.0.0.1:9"}')
+    expect(job.use(ACTION, {}, { TOOLMOCK_URL: 'http://127.0.0.1:1' })).toMatchObject({ status: 0 })
+    expect(job.shell(KEEPS)).toMatchObject({ status: 0, output: '200' })
   })
 
   it('fail with the reason where the mock does not start', () => {
@@ -221,9 +261,9 @@ describeWith('bash', 'the component for GitLab', () => {
     expect([...new Set(used)].sort()).toEqual(Object.keys(spec.inputs).sort())
   })
 
-  it('keeps the verdict of its service in a report job, which fails when the contract was broken', async () => {
+  it.each([tarball, executable])('keeps the verdict of its service in a report job, by %o', async (program) => {
     const { 'toolmock-test': test, 'toolmock-report': report } = jobs
-    const inputs: Record<string, string> = { version: '0.1.0', seed: 'bundled', scenario: '', mcp: 'false' }
+    const inputs: Record<string, string> = { package: program(), seed: 'bundled', scenario: '', mcp: 'false' }
     const filled = (value: string) =>
       value.replaceAll(/\$\[\[ inputs\.([\w-]+) \]\]/g, (_, name: string) => inputs[name] ?? '')
     const service = Object.entries(test?.services?.[0]?.variables ?? {}).map(([name, value]) => [name, filled(value)])
@@ -234,11 +274,14 @@ describeWith('bash', 'the component for GitLab', () => {
         TOOLMOCK_URL: serving.url,
         TOOLMOCK_CLIENT_ID: 'test_client',
         TOOLMOCK_CLIENT_SECRET: 'test_secret',
+        MOCK_PACKAGE: inputs['package'] ?? '',
       }
       const run = (lines: readonly string[] | string | undefined) =>
         job.shell([lines ?? []].flat().map(filled).join('\n'), variables)
       expect(run(test?.before_script)).toMatchObject({ status: 0 })
       expect(run([KEEPS])).toMatchObject({ output: '200' })
+      run([`TOOLMOCK_URL=http://127.0.0.1:9`, ...(test?.after_script ?? [])])
+      expect(existsSync(join(job.folder, 'toolmock-report.json'))).toBe(false)
       expect(run(test?.after_script)).toMatchObject({ status: 0 })
       expect(run(report?.script)).toMatchObject({ status: 0 })
       run([BREAKS])
@@ -249,10 +292,31 @@ describeWith('bash', 'the component for GitLab', () => {
         expect.objectContaining({ severity: 'major' }),
       )
       expect(job.file(files['junit'] ?? '')).toContain('<failure')
+      expect(job.calls()).toEqual([''])
     } finally {
       await serving.stop()
     }
   })
+})
+
+describe('the workflows and their examples', () => {
+  it('name each action of others by its digest, with the version beside it', () => {
+    const files = execFileSync('git', ['ls-files', '*.md', '*.yml', '*.yaml'], { cwd: ROOT, encoding: 'utf8' })
+    const lines = files
+      .trim()
+      .split('\n')
+      .flatMap((file) => readFileSync(join(ROOT, file), 'utf8').match(/^ *- uses: (?!OWNER\/toolmock\/).*$/gm) ?? [])
+    expect(lines.length).toBeGreaterThan(10)
+    expect(lines.filter((line) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([])
+  })
+})
+
+it('the files for containers name the image by the version of the package', () => {
+  const images = ['compose.yaml', 'compose-team.yaml', 'kubernetes.yaml'].flatMap(
+    (name) => readFileSync(`${ROOT}docs/${name}`, 'utf8').match(/image: \S*toolmock\S*$/gm) ?? [],
+  )
+  expect(images).toHaveLength(4)
+  expect(images.filter((image) => !image.endsWith(`toolmock:${manifestOf(ROOT).version}`))).toEqual([])
 })
 
 describeWith('bash', 'the jobs of docs/github.md and docs/ci.md', () => {

@@ -5,7 +5,8 @@ if [ -z "${TOOLMOCK_URL:-}" ]; then
   echo '::error::toolmock: no mock was started; use the action toolmock in a step before this one'
   exit 1
 fi
-toolmock() { npx --yes "toolmock${TOOLMOCK_VERSION:+@$TOOLMOCK_VERSION}" "$@"; }
+read -r -a program <<< "${TOOLMOCK_BIN:-npx --no-install toolmock}"
+toolmock() { "${program[@]}" "$@"; }
 
 # Annotations are lines of the log. The summary is indented, so that what clients sent stays text.
 toolmock report --format github
@@ -17,4 +18,5 @@ toolmock report --format sarif --output "$SARIF"
 
 flags=()
 if [ "$ALLOW_NO_REQUESTS" = true ]; then flags+=(--allow-no-requests); fi
-if [ "$FAIL" != false ]; then toolmock report --fail "${flags[@]}" > /dev/null; fi
+# Bash 3.2, that of macOS, takes an empty list for an unset variable.
+if [ "$FAIL" != false ]; then toolmock report --fail "${flags[@]+"${flags[@]}"}" > /dev/null; fi
