@@ -116,7 +116,47 @@ function pytest(files: Record<string, string>, args: string[] = [], variables: R
   return { status, output: `${stdout}${stderr}` }
 }
 
+/** The places in the plugin that a traceback has. */
+const framesOfOurs = (output: string): number => output.match(/pytest_toolmock\/\w+\.py:\d+/g)?.length ?? 0
+
+const REFUSED = `
+def test_waits_for_a_link(toolmock_environment):
+    toolmock_environment.links.wait(0)
+
+def test_names_no_account(toolmock_environment):
+    toolmock_environment.accounts.event("nobody", "expire")
+
+def test_approves_nothing(toolmock_environment):
+    toolmock_environment.links.approve("no-such-link")
+`
+
 describeWith('pytest', 'pytest-toolmock', () => {
+  it('ends the traceback of a refused call at the line of the test', () => {
+    const { output } = pytest({ 'test_app.py': REFUSED })
+    expect(output).toContain('3 failed')
+    for (const line of [3, 6, 9]) expect(output).toMatch(new RegExp(`^test_app\\.py:${line}: ToolmockError$`, 'm'))
+    expect(framesOfOurs(output)).toBe(0)
+  })
+
+  it('starts the mock of the configuration file, and listens where no file says', () => {
+    const config = 'clock: 2026-01-31\nfreeze: true\nhost: 192.0.2.1\nport: 9\ntls: true\n'
+    const test = `def test_time(toolmock_environment):
+    assert toolmock_environment.clock.now() == "2026-01-31T00:00:00.000Z"
+    assert toolmock_environment.url.startswith("http://127.0.0.1:")
+`
+    const { status, output } = pytest({ 'test_app.py': test, 'toolmock.config.yaml': config })
+    expect({ status, output }).toMatchObject({ status: 0 })
+  })
+
+  it('takes the toolmock that is on the PATH', () => {
+    const bin = mkdtempSync(join(toolmock.folder, 'bin-'))
+    const { command, args } = toolmock.command([])
+    const script = `#!/bin/sh\nexec '${command}' '${args.join("' '")}' "$@"\n`
+    writeFileSync(join(bin, 'toolmock'), script, { mode: 0o755 })
+    const { output } = pytest({ 'test_app.py': PASSING }, [], { TOOLMOCK_BIN: '', PATH: bin })
+    expect(output).toContain('4 passed')
+  })
+
   it('runs the program and the test of the guide', () => {
     const [app = '', test = ''] = codeBlocks('docs/test-runners.md', 'pytest', 'python')
     const { status, output } = pytest({ 'app.py': app, 'test_app.py': test })
@@ -177,9 +217,18 @@ describeWith('pytest', 'pytest-toolmock', () => {
   })
 
   it('says what is wrong where the program cannot be run, and where it ends', () => {
-    expect(pytest({ 'test_app.py': PASSING }, [], { TOOLMOCK_BIN: '/nonexistent' }).output).toContain(
-      '/nonexistent cannot be run',
-    )
+    const ONE = 'def test_one(toolmock_environment):\n    pass\n'
+    const named = pytest({ 'test_app.py': ONE }, [], { TOOLMOCK_BIN: '/nonexistent' })
+    expect(named.output).toContain('/nonexistent cannot be run (No such file or directory), which TOOLMOCK_BIN names')
+    expect(framesOfOurs(named.output)).toBeLessThanOrEqual(1)
+    for (const npx of [undefined, '#!/bin/sh\necho "npm error npx canceled due to missing packages" >&2\nexit 1\n']) {
+      const bin = mkdtempSync(join(toolmock.folder, 'bin-'))
+      if (npx !== undefined) writeFileSync(join(bin, 'npx'), npx, { mode: 0o755 })
+      const missing = pytest({ 'test_app.py': ONE }, [], { TOOLMOCK_BIN: '', PATH: bin })
+      expect(missing.output).toContain('there is no toolmock to start: install its package in this project')
+      expect(missing.output).not.toContain('npm error')
+      expect(framesOfOurs(missing.output)).toBeLessThanOrEqual(1)
+    }
     const wrong = pytest({ 'test_app.py': PASSING, 'toolmock.config.yaml': 'prot: 1' })
     expect(wrong.output).toContain('`prot` is an unknown key')
   })

@@ -8,6 +8,9 @@ import urllib.parse
 import urllib.request
 from typing import Any, Dict, List, Mapping, Optional, Union
 
+# pytest leaves the frames of this module out of a traceback, which then ends at the call of the test.
+__tracebackhide__ = True
+
 Json = Any
 Link = Dict[str, Json]
 

@@ -42,6 +42,7 @@ class ToolmockSession:
 
     @property
     def server(self) -> Server:
+        __tracebackhide__ = True
         self._server = self._server or Server()
         return self._server
 

@@ -12,15 +12,25 @@ from typing import IO, List, Optional
 
 from .control import Control, Environment, ToolmockError
 
-START = ["start", "--port", "0", "--in-memory", "--json", "--quiet"]
+# pytest leaves the frames of this module out of a traceback.
+__tracebackhide__ = True
+
+# The configuration file says what the mock is, and not where it listens.
+START = ["start", "--host", "127.0.0.1", "--port", "0", "--no-tls", "--in-memory", "--json", "--quiet"]
+
+MISSING = (
+    "there is no toolmock to start: install its package in this project (npm install --save-dev), put its executable on the "
+    "PATH as toolmock, or name the program by TOOLMOCK_BIN"
+)
 
 
 def program() -> List[str]:
-    """The command of toolmock: that of `TOOLMOCK_BIN`, else `npx toolmock`."""
-    given = os.environ.get("TOOLMOCK_BIN")
-    if given:
-        return shlex.split(given, posix=os.name != "nt")
-    return [shutil.which("npx") or "npx", "--no-install", "toolmock"]
+    """The command of toolmock: that of `TOOLMOCK_BIN`, else `toolmock` on the PATH, else `npx toolmock`."""
+    command = os.environ.get("TOOLMOCK_BIN")
+    if command:
+        return shlex.split(command, posix=os.name != "nt")
+    executable = shutil.which("toolmock")
+    return [executable] if executable else [shutil.which("npx") or "npx", "--no-install", "toolmock"]
 
 
 class Server:
@@ -63,7 +73,9 @@ class Server:
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log
             )
         except OSError as error:
-            raise ToolmockError(f"{command[0]} cannot be run ({error}); TOOLMOCK_BIN names the program") from None
+            reason = f"{command[0]} cannot be run ({error.strerror})"
+            message = f"{reason}, which TOOLMOCK_BIN names" if "TOOLMOCK_BIN" in os.environ else f"{MISSING}. {reason}"
+            raise ToolmockError(message) from None
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
@@ -71,7 +83,9 @@ class Server:
             self._log.seek(0)
             said = self._log.read().decode(errors="replace").strip()
             self._process = None
-            raise ToolmockError(f"{shlex.join(command)} has ended: {said}")
+            # What npx says where it finds no package is about npm.
+            is_missing = "--no-install" in command and "toolmock: " not in said
+            raise ToolmockError(MISSING if is_missing else f"{shlex.join(command)} has ended: {said}")
         url = json.loads(line)["url"]
         assert isinstance(url, str)
         return url
