@@ -265,6 +265,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
       line.locator('.cell-status').boundingBox(),
     ])
     expect(time && status && time.x < status.x).toBe(true)
+    expect(await line.innerText()).toContain('\\u{202e}שלום@example.com')
     // Both requests may come in one message of the stream, or one after the other.
     await page.locator('.line').first().getByText('mail_send_message').click()
     await page.getByRole('tab', { name: 'Request' }).click()

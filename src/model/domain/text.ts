@@ -90,5 +90,14 @@ export function indexOfText(text: string, part: string, from = 0): number {
 
 /** Well-formed, with signs that a terminal or a log obeys as escapes, `\u{1b}`. */
 export function withoutControlCharacters(text: string): string {
-  return text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}]/gu, (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`)
+  return text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}]/gu, escapeSign)
+}
+
+/** With signs that turn the direction of the text around them as escapes, `\u{202e}`. */
+export function withVisibleDirections(text: string): string {
+  return text.replaceAll(/\p{Bidi_Control}/gu, escapeSign)
+}
+
+function escapeSign(sign: string): string {
+  return `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`
 }

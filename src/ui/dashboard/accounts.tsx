@@ -114,11 +114,13 @@ function Expiry({ account }: Readonly<{ account: Account }>) {
   const { token_expires_at: at } = account
   const { value: now } = clockNow
   if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
-  const left = Date.parse(at) - now
   return (
-    <span class={`number ${hasExpired(account) ? 'expired' : left < 0 ? 'quiet' : ''}`} title={momentOf(at)}>
+    <span
+      class={`number ${hasExpired(account) ? 'expired' : Date.parse(at) < now ? 'quiet' : ''}`}
+      title={momentOf(at)}
+    >
       {hasExpired(account) && 'expired '}
-      {distanceOf(left)}
+      {distanceOf(Date.parse(at), now)}
     </span>
   )
 }
@@ -255,7 +257,7 @@ function JumpToExpiry({ value: { account, renewable, renewal_refused } }: Readon
   if (hasExpired(account)) {
     return (
       <p class="expired" role="status">
-        Its access token expired <span class="number">{distanceOf(Date.parse(at) - now)}</span>
+        Its access token expired <span class="number">{distanceOf(Date.parse(at), now)}</span>
         {renewable && !renewal_refused
           ? '; the next call renews it.'
           : '. Nothing can renew it: the third party refuses its refresh token, and the account is EXPIRED after the next call.'}
@@ -265,7 +267,7 @@ function JumpToExpiry({ value: { account, renewable, renewal_refused } }: Readon
   if (Date.parse(at) <= now) return null
   return (
     <p>
-      Its access token expires <span class="number">{distanceOf(Date.parse(at) - now)}</span>, at{' '}
+      Its access token expires <span class="number">{distanceOf(Date.parse(at), now)}</span>, at{' '}
       <span class="mono">{momentOf(at)}</span>
       {!renewable
         ? '; the account is EXPIRED then.'

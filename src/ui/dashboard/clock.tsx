@@ -71,7 +71,7 @@ export function ClockView() {
               label="Due next"
               heads={['In', ['At', 'mono'], 'What happens', 'Actions']}
               rows={due.value.due.map((item, index, all) => [
-                distanceOf(Date.parse(item.at) - (now ?? 0)),
+                distanceOf(Date.parse(item.at), now ?? 0),
                 dayOf(item.at) === dayOf(all[index - 1]?.at ?? now ?? 0)
                   ? timeOf(item.at).slice(0, 8)
                   : momentOf(item.at),

@@ -29,23 +29,25 @@ export function tookOf(milliseconds: number): string {
   return milliseconds < 1 ? '<1 ms' : `${Math.round(milliseconds)} ms`
 }
 
-/** How long until or since: `2 d 04 h`, `1 h 05 min`, `4 min 09 s`, `9 s`. */
-function spanOf(milliseconds: number): string {
-  const seconds = Math.floor(Math.abs(milliseconds) / 1000)
-  const [days, hours, minutes] = [
-    Math.floor(seconds / 86_400),
-    Math.floor(seconds / 3600) % 24,
-    Math.floor(seconds / 60) % 60,
-  ]
-  if (days >= 365) return `${Math.floor(days / 365)} y ${days % 365} d`
-  if (days > 0) return `${days} d ${pad(hours)} h`
-  if (hours > 0) return `${hours} h ${pad(minutes)} min`
+const DAY = 86_400_000
+
+/** How long one instant is after another: `2 y 33 d`, `2 d 04 h`, `1 h 05 min`, `4 min 09 s`, `9 s`. */
+function spanOf(from: number, to: number): string {
+  const anniversary = (year: number): number => new Date(from).setUTCFullYear(year)
+  const [start, end] = [from, to].map((instant) => new Date(instant).getUTCFullYear()) as [number, number]
+  const last = anniversary(end) > to ? end - 1 : end
+  if (last > start) return `${last - start} y ${Math.floor((to - anniversary(last)) / DAY)} d`
+  const seconds = Math.floor((to - from) / 1000)
+  const minutes = Math.floor(seconds / 60)
+  const hours = Math.floor(minutes / 60)
+  if (hours >= 24) return `${Math.floor(hours / 24)} d ${pad(hours % 24)} h`
+  if (hours > 0) return `${hours} h ${pad(minutes % 60)} min`
   return minutes > 0 ? `${minutes} min ${pad(seconds % 60)} s` : `${seconds} s`
 }
 
 /** `in 4 min 09 s`, `9 s ago`. */
-export function distanceOf(milliseconds: number): string {
-  return milliseconds > 0 ? `in ${spanOf(milliseconds)}` : `${spanOf(milliseconds)} ago`
+export function distanceOf(instant: number, now: number): string {
+  return instant > now ? `in ${spanOf(now, instant)}` : `${spanOf(instant, now)} ago`
 }
 
 export function wordsOf(name: string): string {

@@ -136,7 +136,7 @@ function LinkCard({
     <li class="column card">
       <p>
         <strong>{link.identifier}</strong> <span class="quiet">at {link.connector}</span>{' '}
-        {now !== undefined && <Tag>expires {distanceOf(Date.parse(link.expiry) - now)}</Tag>}
+        {now !== undefined && <Tag>expires {distanceOf(Date.parse(link.expiry), now)}</Tag>}
       </p>
       <div class="buttons">
         {link.signs_in_as !== null && (

@@ -56,8 +56,7 @@ export const clockNow = computed(() => {
 /** How far real time is from the clock, such as `in 1 h 00 min`; empty while the clock shows real time. */
 export const clockShift = computed(() => {
   const { value: now = realNow.value } = clockNow
-  const away = realNow.value - now
-  return Math.abs(away) < 5000 ? '' : distanceOf(away)
+  return Math.abs(realNow.value - now) < 5000 ? '' : distanceOf(realNow.value, now)
 })
 
 export const clockFrozen = computed(() => sentClock.value?.frozen ?? false)

@@ -1,8 +1,19 @@
-import { render } from 'preact'
+import { type ComponentChildren, options, render } from 'preact'
+import { withVisibleDirections } from '../../model/domain/text.ts'
 import { follow } from './live.ts'
 import { startRouting } from './hash-route.ts'
 import { startFocusReturn } from './keyboard.ts'
 import { Shell } from './shell.tsx'
+
+/** A text from outside never turns the direction of what is beside it: all text of the page goes through here. */
+options.vnode = ({ props }) => {
+  if ('children' in props) props.children = withReadableText(props.children)
+}
+
+function withReadableText(children: ComponentChildren): ComponentChildren {
+  if (Array.isArray(children)) return children.map(withReadableText)
+  return typeof children === 'string' ? withVisibleDirections(children) : children
+}
 
 startRouting()
 follow()

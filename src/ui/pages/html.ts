@@ -1,9 +1,15 @@
+import { withVisibleDirections } from '../../model/domain/text.ts'
+
 /** Safe markup; only {@link html} and {@link css} make it. */
 export class Html {
   readonly #text: string
 
   constructor(strings: TemplateStringsArray, values: readonly HtmlValue[]) {
-    this.#text = strings.reduce((text, literal, at) => text + render(values[at - 1]) + literal)
+    this.#text = strings.reduce((text, literal, at) => {
+      // An attribute such as the value of a field is sent back as it is; text is only read.
+      const isAttribute = strings[at - 1]?.endsWith('="') ?? false
+      return text + render(values[at - 1], isAttribute) + literal
+    })
   }
 
   toString(): string {
@@ -36,11 +42,12 @@ const ENTITIES = new Map([
 // eslint-disable-next-line no-control-regex -- the expression is about control characters
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g
 
-function render(value: HtmlValue): string {
+function render(value: HtmlValue, isAttribute: boolean): string {
   if (value === null || value === undefined || value === false) return ''
   if (value instanceof Html) return value.toString()
   if (typeof value === 'object') return value.map((part) => part.toString()).join('')
-  return String(value)
+  const text = String(value)
+  return (isAttribute ? text : withVisibleDirections(text))
     .toWellFormed()
     .replaceAll(CONTROLS, '\ufffd')
     .replaceAll(/[&<>"']/g, (character) => ENTITIES.get(character) ?? '')

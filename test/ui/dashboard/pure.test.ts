@@ -3,6 +3,7 @@ import type { Request, TimelineEntry } from '../../../src/ui/dashboard/api.ts'
 import { correctedBy } from '../../../src/ui/dashboard/corrected.ts'
 import { curlOf } from '../../../src/ui/dashboard/snippets.ts'
 import { failureScenario, failuresOf } from '../../../src/ui/dashboard/failure.ts'
+import { distanceOf } from '../../../src/ui/dashboard/format.ts'
 import { fieldsOf, inputOf } from '../../../src/ui/dashboard/input-form.ts'
 import { hashOf, readHash } from '../../../src/ui/dashboard/hash-route.ts'
 import { linesOf, Timeline } from '../../../src/ui/dashboard/timeline-entries.ts'
@@ -109,6 +110,20 @@ describe('a failure of the next request', () => {
 
   it('is not offered for a request without an operation', () => {
     expect(failuresOf({ operation: null, account: null })).toEqual([])
+  })
+})
+
+describe('how far an instant is from another', () => {
+  it.each([
+    ['2099-12-31T00:00:00Z', '2026-11-28T00:00:00Z', 'in 73 y 33 d'],
+    ['2026-11-28T00:00:00Z', '2099-12-31T00:00:00Z', '73 y 33 d ago'],
+    ['2027-11-28T00:00:00Z', '2026-11-28T00:00:00Z', 'in 1 y 0 d'],
+    ['2028-02-29T00:00:00Z', '2027-03-01T00:00:00Z', 'in 365 d 00 h'],
+    ['2027-02-28T23:59:59Z', '2026-03-01T00:00:00Z', 'in 364 d 23 h'],
+    ['2026-01-02T04:00:00Z', '2026-01-01T00:00:00Z', 'in 1 d 04 h'],
+    ['2026-01-01T00:00:00Z', '2026-01-01T00:04:09Z', '4 min 09 s ago'],
+  ])('%s seen from %s is %s', (instant, now, text) => {
+    expect(distanceOf(Date.parse(instant), Date.parse(now))).toBe(text)
   })
 })
 

@@ -24,6 +24,13 @@ describe('html', () => {
     expect(html`<p>${'a\u0000b\u001b[31m\u0085\n\tc'}</p>`.toString()).toBe('<p>a\ufffdb\ufffd[31m\ufffd\n\tc</p>')
   })
 
+  it('shows what turns the direction of text, and sends the value of a field as it is', () => {
+    const name = 'ada\u202emoc.live\u2066\u200f'
+    expect(html`<input value="${name}" />${name}`.toString()).toBe(
+      `<input value="${name}" />ada\\u{202e}moc.live\\u{2066}\\u{200f}`,
+    )
+  })
+
   it('replaces lone surrogates, which UTF-8 cannot carry', () => {
     expect(html`${'a\ud800b'}`.toString()).toBe('a\ufffdb')
   })
