@@ -3,15 +3,32 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { withToolmock } from '../support/toolmock.ts'
-import { rendered, withViolations } from '../journal/verdict/reports.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+import { control, rendered, withViolations } from '../journal/verdict/reports.ts'
 import { describeInBrowser } from './browser.ts'
+
+/** Sends what breaks the contract, in the environment of a test. */
+async function breakInTest(mock: TestToolmock, name: string, test: object): Promise<void> {
+  const { body } = await control(mock, 'post', '/environments', { name, ...test })
+  const { client_id, client_secret } = body as { client_id: string; client_secret: string }
+  const form = { client_id, client_secret, grant_type: 'client_credentials' }
+  const { body: token } = await mock.http('post', '/oauth/token').type('form').send(form)
+  const { access_token } = token as { access_token: string }
+  for (const query of ['connections?page_size=ten', 'connections?page_size=101', 'connected_accounts?pagesize=1'])
+    await mock.http('get', `/api/v1/${query}`).set('Authorization', `Bearer ${access_token}`)
+}
 
 describeInBrowser('the page of a report, read from a file', (open) => {
   const folder = mkdtempSync(join(tmpdir(), 'toolmock-report-'))
   const file = join(folder, 'report.html')
   const address = pathToFileURL(file).href
-  beforeAll(() => withViolations(async (mock) => writeFileSync(file, (await rendered(mock, 'html')).text)))
+  beforeAll(() =>
+    withViolations(async (mock) => {
+      for (const name of ['searches', 'sends'])
+        await breakInTest(mock, name, { label: `inbox > ${name}`, file: 'test/inbox.test.ts', line: 31 })
+      writeFileSync(file, (await rendered(mock, 'html')).text)
+    }),
+  )
   afterAll(() => rmSync(folder, { recursive: true }))
 
   it('loads no other resource, runs no script, and shows what a client sent as text', async () => {
@@ -37,7 +54,7 @@ describeInBrowser('the page of a report, read from a file', (open) => {
     const { page } = await open({ viewport: { width: 390, height: 800 } })
     await page.goto(address)
     const lines = await page.evaluate<number[]>(
-      "[...document.querySelectorAll('.origin code.short')].map((id) => id.getClientRects().length)",
+      "[...document.querySelectorAll('.requests .short')].map((id) => id.getClientRects().length)",
     )
     expect(lines.length).toBeGreaterThan(0)
     expect(new Set(lines)).toEqual(new Set([1]))
@@ -60,7 +77,7 @@ describeInBrowser('the page of a report, read from a file', (open) => {
     await page.goto(address)
     const label = () =>
       page.evaluate<string>("getComputedStyle(document.querySelector('#violations td'), '::before').content")
-    expect(await label()).toContain('Found')
+    expect(await label()).toContain('Sent')
     expect(await page.locator('#violations table').first().getByRole('row').count()).toBeGreaterThan(1)
     await page.setViewportSize({ width: 1280, height: 800 })
     expect(await label()).toBe('none')
@@ -84,8 +101,8 @@ describeInBrowser('the page of a report, read from a file', (open) => {
     expect(await page.evaluate(colours)).toEqual(['rgb(0, 0, 0)', 'rgb(255, 255, 255)'])
     const pdf = (await page.pdf({ format: 'A4' })).toString('latin1')
     const pages = pdf.match(/\/Type\s*\/Page\b/g) ?? []
-    expect(pages.length).toBeGreaterThan(3)
-    expect(pages.length).toBeLessThan(30)
+    expect(await page.locator('.finding').count()).toBe(13)
+    expect(pages.length).toBeLessThanOrEqual(6)
   })
 
   it('fits the width of a sheet', async () => {
@@ -93,12 +110,47 @@ describeInBrowser('the page of a report, read from a file', (open) => {
     await page.goto(address)
     await page.emulateMedia({ media: 'print' })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(700)
+    expect(await page.evaluate(BROKEN_WORDS)).toEqual([])
   })
 
-  it('has the words of the dashboard above its columns', async () => {
-    const { page } = await open({ viewport: { width: 1280, height: 800 } })
+  it('has a line of the index for each finding, and a row for each request of it', async () => {
+    const { page } = await open()
     await page.goto(address)
-    const heads = await page.locator('#violations table').first().locator('thead th').allInnerTexts()
-    expect(heads).toEqual(['Where', 'Found', 'Rule', 'Basis', 'Times', 'Tests and requests'])
+    const links = await page.locator('.index a').all()
+    expect(links).toHaveLength(13)
+    const first = page.locator('#finding-1')
+    expect(await links[0]?.innerText()).toBe('1. list_connected_accounts: page_size')
+    await links[0]?.click()
+    expect(await first.getByText('Must be an integer').isVisible()).toBe(true)
+    expect(await first.locator('thead th').allInnerTexts()).toEqual(['Request', 'Sent', 'At', 'Id'])
+    const rows = await first.locator('tbody tr').allInnerTexts()
+    expect(rows.map((row) => row.split(/\s+/).slice(0, 3))).toEqual([
+      ['GET', '/api/v1/connected_accounts', '?page_size=ten'],
+      ['GET', '/api/v1/connected_accounts', '?page_size=many'],
+    ])
+  })
+
+  it('collapses the findings of a test', async () => {
+    const { page } = await open()
+    await page.goto(address)
+    const test = page.locator('#warnings details')
+    expect(await test.locator('summary').innerText()).toBe('inbox > searches (test/inbox.test.ts:31) 1 finding')
+    expect(await test.getByText('Also in inbox > sends (test/inbox.test.ts:31)').isVisible()).toBe(true)
+    await test.locator('summary').click()
+    expect(await test.locator('.finding').isVisible()).toBe(false)
   })
 })
+
+/** The words between spaces that are on two lines. */
+const BROKEN_WORDS = `(() => {
+  const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const broken = []
+  for (let node = nodes.nextNode(); node; node = nodes.nextNode())
+    for (const { index, 0: word } of node.data.matchAll(/(?<!\\S)\\w{2,24}(?!\\S)/g)) {
+      const range = document.createRange()
+      range.setStart(node, index)
+      range.setEnd(node, index + word.length)
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(word)
+    }
+  return broken
+})()`

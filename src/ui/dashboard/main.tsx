@@ -1,4 +1,4 @@
-import { type ComponentChildren, options, render } from 'preact'
+import { options, render } from 'preact'
 import { withVisibleDirections } from '../../model/domain/text.ts'
 import { follow } from './live.ts'
 import { startRouting } from './hash-route.ts'
@@ -6,13 +6,8 @@ import { startFocusReturn } from './keyboard.ts'
 import { Shell } from './shell.tsx'
 
 /** A text from outside never turns the direction of what is beside it: all text of the page goes through here. */
-options.vnode = ({ props }) => {
-  if ('children' in props) props.children = withReadableText(props.children)
-}
-
-function withReadableText(children: ComponentChildren): ComponentChildren {
-  if (Array.isArray(children)) return children.map(withReadableText)
-  return typeof children === 'string' ? withVisibleDirections(children) : children
+options.vnode = (node: { props: unknown }) => {
+  if (typeof node.props === 'string') node.props = withVisibleDirections(node.props)
 }
 
 startRouting()

@@ -408,9 +408,10 @@ const CARDS = css`
 /** The HTML report. */
 const REPORT = css`
   body {
-    max-width: 76rem;
+    max-width: 64rem;
     margin: 0 auto;
     padding: clamp(12px, 3vw, 32px);
+    overflow-wrap: break-word;
   }
   .card {
     margin-bottom: 16px;
@@ -425,8 +426,33 @@ const REPORT = css`
     white-space: nowrap;
   }
   summary {
-    padding: 0.2rem 0;
+    padding: 4px 0;
     cursor: pointer;
+  }
+  .index li {
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  .finding {
+    margin: 12px 0;
+    padding-left: 12px;
+    border-left: 3px solid var(--tone);
+  }
+  .finding h3 + p::first-letter {
+    text-transform: uppercase;
+  }
+  .requests {
+    margin-top: 4px;
+    font-size: var(--code);
+  }
+  .requests :is(th, td) {
+    max-width: none;
+    font-weight: 400;
+  }
+  .visually-hidden {
+    position: absolute;
+    clip-path: inset(50%);
   }
   .bar {
     display: flex;
@@ -444,14 +470,26 @@ const REPORT = css`
   .bar > .injected_only {
     background: repeating-linear-gradient(135deg, var(--tone) 0 2px, transparent 2px 4px);
   }
-  @container (min-width: 900px) {
-    .findings th:first-child {
-      width: 184px;
+  /* Each table has the same columns, whose words are whole: a value breaks only where it is longer than its column. */
+  @container (min-width: 480px) {
+    .requests {
+      table-layout: fixed;
+    }
+    td {
+      overflow-wrap: break-word;
+    }
+    .requests :is(th, td):nth-child(3) {
+      width: 12em;
+    }
+    .requests :is(th, td):nth-child(4) {
+      width: 16em;
+      padding-right: 0;
     }
   }
-  /* On paper: black on white, without page breaks inside a row or after a heading. */
+  /* On paper: black on white, with what is open, without page breaks inside a row or after a heading. */
   @media print {
     @page {
+      size: A4;
       margin: 14mm 12mm;
     }
     :root {
@@ -473,7 +511,7 @@ const REPORT = css`
       padding: 0;
     }
     .card {
-      padding: 0.75rem 0 0.5rem;
+      padding: 8px 0;
       border-width: 1px 0 0;
       border-radius: 0;
       background: none;
@@ -483,23 +521,19 @@ const REPORT = css`
     }
     :where(th, td) {
       min-width: 0;
-      overflow-wrap: anywhere;
+      padding-block: 2px;
     }
-    :where(h1, h2, caption, thead, thead tr) {
+    :where(h1, h2, h3, h3 + p, caption, thead, summary) {
       break-after: avoid;
     }
-    :where(tr, #coverage) {
+    :where(tr, li, h3 + p) {
       break-inside: avoid;
-    }
-    tbody tr:first-child {
-      break-before: avoid;
     }
     a {
       text-decoration: none;
     }
-    details::details-content {
-      content-visibility: visible;
-      block-size: auto;
+    :is(#details details:not([open]), #details:not(:has([open]))) {
+      display: none;
     }
   }
 `

@@ -142,7 +142,7 @@ describe('a finding names its tests', () => {
   it('on the page, with the answers of each operation by status before all details', async () => {
     await withTests(async (mock) => {
       const { text: page } = await rendered(mock, 'html')
-      expect(page).toContain('<li>accounts &gt; lists them, 100% (test/accounts.test.ts:12)</li>')
+      expect(page).toContain('<strong>accounts &gt; lists them, 100% (test/accounts.test.ts:12)</strong>')
       expect(page).toContain('<code>?page_size=101</code>')
       const [overview = '', collapsed = ''] = page.split('<h2 id="details-title">')
       expect(overview).toMatch(/<th scope="col" ?>400<\/th>/)

@@ -6,7 +6,7 @@ import { htmlDocument } from '../../../ui/pages/layout.ts'
 import { REPORT_STYLE } from '../../../ui/pages/style.ts'
 import { byOperation, tallyOf } from '../report-pair.ts'
 import type { JudgedReports } from '../verdict.ts'
-import { findingSentence, leftOutSentence, ruleSentences, SHOWN, testText } from '../sentences.ts'
+import { findingSentence, leftOutSentence, ruleSentences, testText } from '../sentences.ts'
 import { coverageRows } from './text.ts'
 
 /** Both reports as one HTML page without scripts, images or fonts from elsewhere. */
@@ -22,7 +22,7 @@ export function reportPage(reports: JudgedReports): string {
       <style>
         ${REPORT_STYLE}
       </style>`,
-    body: html`${pageHeader(reports, findings)}
+    body: html`${pageHeader(reports, findings)} ${pageIndex(findings)}
       <main>
         ${findings.filter(({ parts }) => parts.length > 0).map(section)}
         ${[coverageSection(coverage.total, shortfalls), detailsSection(coverage.total), environmentsSection(reports)].map(section)}
@@ -78,6 +78,7 @@ interface Section {
   readonly id: string
   readonly title: string
   readonly parts: readonly Html[]
+  readonly findings?: readonly NumberedFinding[]
   /** How the list at the top counts what is in it; absent where it is not in that list. */
   readonly counted?: readonly [count: number, noun: string, nouns?: string]
 }
@@ -89,17 +90,47 @@ function section({ id, title, parts }: Section): Html {
   </section>`
 }
 
+/** A finding with its place in the report, by which the index leads to it. */
+interface NumberedFinding extends ReportFinding {
+  readonly number: number
+}
+
+/** Every finding in a line, with its test. */
+function pageIndex(sections: readonly Section[]): HtmlValue {
+  const findings = sections.flatMap((each) => each.findings ?? [])
+  if (findings.length < 2) return null
+  return html`<nav class="card" aria-labelledby="index-title">
+    <h2 id="index-title">Index</h2>
+    <ol class="index">
+      ${findings.map(
+        ({ number, operation, field, allowed, tests: [test] }) =>
+          html`<li>
+            <a href="#finding-${number}">${number}. ${operation ?? 'No operation'}: ${field}</a>
+            <small>${allowed}${test && ` · ${test.name}`}</small>
+          </li>`,
+      )}
+    </ol>
+  </nav>`
+}
+
 /** What was found, in the order of the list at the top. A section without parts is left out: that list says so. */
 function findingSections(reports: JudgedReports): Section[] {
   const { allowed = [], shortfalls } = reports
-  const operations = byOperation(reports)
-  const all = reports.contract.total.findings
-  const sectionOf = (id: string, title: string, noun: string, isIn: (finding: ReportFinding) => boolean): Section => ({
-    ...{ id, title, counted: [all.filter(isIn).length, noun] },
-    parts: operations.flatMap(({ operation, findings }) =>
-      findingTable(operation ?? 'No operation', findings.filter(isIn), noun),
-    ),
-  })
+  const ordered = byOperation(reports).flatMap(({ findings }) => findings)
+  let number = 0
+  const sectionOf = (id: string, title: string, noun: string, isIn: (finding: ReportFinding) => boolean): Section => {
+    const groups = [...byTest(ordered.filter(isIn))].map(
+      ([test, group]) => [test, group.map((finding) => ({ ...finding, number: ++number }))] as const,
+    )
+    const findings = groups.flatMap(([, group]) => group)
+    return {
+      id,
+      title,
+      findings,
+      counted: [findings.length, noun],
+      parts: groups.flatMap((group) => testGroup(...group)),
+    }
+  }
   const isDefect = ({ code }: ReportFinding): boolean => code === 'mock_answer'
   const failed = failedOf(reports.cases)
   return [
@@ -144,43 +175,52 @@ function list(items: readonly HtmlValue[]): Html[] {
   ]
 }
 
-function findingTable(title: string, findings: readonly ReportFinding[], noun: string): Html[] {
-  const heads: Head[] = [
-    'Where',
-    'Found',
-    ['Rule', 'wide'],
-    'Basis',
-    ['Times', 'number'],
-    ['Tests and requests', 'wide'],
-  ]
-  const rows = findings.map((finding) => {
-    const { field, found, allowed, code, error_code, basis, count, did_you_mean: meant } = finding
-    const cited = html`${inCode(error_code ?? code)}<br /><small class="short">${basis}</small>`
-    const rule = html`${allowed}${meant !== null && html`: did you mean ${inCode(meant)}?`}`
-    return [inCode(field), found, rule, cited, count, sourceCell(finding)]
-  })
-  return table(`${title}: ${noun}s`, heads, rows, 'findings')
+function firstTest({ tests: [test] }: FindingSource): string {
+  return test ? testText(test) : ''
 }
 
-/** What leads back from a finding to its tests and requests. */
-function sourceCell({ count, examples, tests, test_count: testCount }: FindingSource): HtmlValue {
-  const testItems = tests.slice(0, SHOWN.tests).map((test) => html`<li>${testText(test)}</li>`)
-  const exampleItems = examples
-    .slice(0, SHOWN.requests)
-    .map(
-      ({ id, method, path, at, excerpt }) =>
-        html`<li>
-          <code class="short">${id}</code> <small class="short">${at}</small><br /><code>${method} ${path}</code
-          >${excerpt !== '' && html`<br /><code>${excerpt}</code>`}
-        </li>`,
-    )
-  const more = [
-    ...(testCount > testItems.length ? [plural(testCount - testItems.length, 'more test')] : []),
-    ...(count > exampleItems.length ? [plural(count - exampleItems.length, 'more request')] : []),
-  ]
-  return html`<ul class="origin">
-    ${testItems}${exampleItems}${more.length > 0 && html`<li><small>and ${more.join(', ')}</small></li>`}
-  </ul>`
+function byTest(findings: readonly ReportFinding[]): Map<string, ReportFinding[]> {
+  const groups = new Map<string, ReportFinding[]>()
+  for (const finding of findings) {
+    const test = firstTest(finding)
+    const group = groups.get(test)
+    if (group) group.push(finding)
+    else groups.set(test, [finding])
+  }
+  return groups
+}
+
+/** A test with its findings, which collapses; what is of no test is as it is. */
+function testGroup(test: string, findings: readonly NumberedFinding[]): Html[] {
+  const blocks = findings.map(findingBlock)
+  if (test === '') return blocks
+  const summary = html`<strong>${test}</strong> <small>${plural(findings.length, 'finding')}</small>`
+  return [collapsedSection(summary, blocks, { isOpen: true })]
+}
+
+/** What is wrong in a sentence, the rule, and a row for each request that had it. */
+function findingBlock(finding: NumberedFinding): Html {
+  const { number, kind, operation, field, found, allowed, did_you_mean: meant } = finding
+  const { code, error_code: errorCode, basis, count, examples, tests, test_count: testCount } = finding
+  const more = testCount - tests.length
+  const rows = examples.map(({ id, environment, method, path, at, excerpt }) => [
+    html`<code>${method} ${path}</code>`,
+    html`<code>${excerpt}</code>`,
+    html`<span class="short">${at.replace('T', ' ').slice(0, 19)}</span>`,
+    html`<code class="short">${id}</code>${environment !== 'default' && html` <small>${environment}</small>`}`,
+  ])
+  return html`<article class="finding ${kind === 'violation' ? 'error' : 'warning'}" id="finding-${number}">
+    <h3>${number}. ${operation ?? 'No operation'}: ${inCode(field)}</h3>
+    <p>
+      ${allowed}${found !== null && html`; found <code>${found}</code>`}${meant !== null && html`: did you mean ${inCode(meant)}?`}
+    </p>
+    <p>
+      <small>${inCode(errorCode ?? code)} · ${basis} · ${plural(count, 'request')}</small>
+    </p>
+    ${testCount > 1 && html`<p><small>Also in ${tests.slice(1).map((test, at) => html`${at > 0 && '; '}${testText(test)}`)}${more > 0 && ` and ${plural(more, 'more test')}`}</small></p>`}
+    ${table(`Requests of finding ${number}`, [['Request', 'wide'], ['Sent', 'wide'], 'At', 'Id'], rows, 'requests')}
+    ${count > rows.length && rows.length > 0 && html`<p><small>and ${plural(count - rows.length, 'more request')}</small></p>`}
+  </article>`
 }
 
 function environmentsSection({ contract, coverage }: JudgedReports): Section {
@@ -293,8 +333,12 @@ function detailsSection({ operations, lifecycle_moves: moves, scenarios }: Cover
   }
 }
 
-function collapsedSection(summary: HtmlValue, inside: HtmlValue, id?: string): Html {
-  return html`<details ${id !== undefined && html`id="${id}"`}>
+function collapsedSection(
+  summary: HtmlValue,
+  inside: HtmlValue,
+  { id, isOpen = false }: { id?: string; isOpen?: boolean } = {},
+): Html {
+  return html`<details ${id !== undefined && html`id="${id}"`} ${isOpen && html`open`}>
     <summary>${summary}</summary>
     ${inside}
   </details>`
@@ -332,7 +376,7 @@ function operationDetails({ operation, statuses, request_fields, response_fields
   ]
   const { driven } = tallyOf(statuses)
   const summary = html`<code>${operation}</code> <small>${driven} of ${statuses.length} statuses</small>`
-  return collapsedSection(summary, tables, `operation-${operation}`)
+  return collapsedSection(summary, tables, { id: `operation-${operation}` })
 }
 
 /** The fields by how far they were reached, a row each. */
@@ -362,7 +406,7 @@ function table(
   caption: string,
   heads: readonly Head[],
   rows: readonly (readonly HtmlValue[])[],
-  kind: 'findings' | 'matrix' | '' = '',
+  kind: 'requests' | 'matrix' | '' = '',
 ): Html[] {
   if (rows.length === 0) return []
   const columns = heads.map((head) => {
@@ -377,7 +421,7 @@ function table(
   return [
     html`<div class="scroll-x" role="region" aria-label="${caption}" tabindex="0">
       <table class="${kind} ${kind !== 'matrix' && 'stacked'}">
-        <caption>
+        <caption ${kind === 'requests' && html`class="visually-hidden"`}>
           ${caption}
         </caption>
         <thead>
