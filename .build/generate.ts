@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url'
 import { apiReference } from './generate/api-reference.ts'
 import { areasTable } from './generate/areas-table.ts'
 import { calendarGuide } from './generate/calendar-guide.ts'
-import { connectorsTable } from './generate/connectors-table.ts'
 import { dashboard } from './generate/dashboard.ts'
 import { controlDocument, controlRoutes } from './generate/control-document.ts'
 import { controlInput } from './generate/control-input.ts'
@@ -55,7 +54,6 @@ const STEPS: readonly Step[] = [
   fidelityTables,
   supportedPage,
   optionsTables,
-  connectorsTable,
   calendarGuide,
   fileReference,
   errorReference,

@@ -53,7 +53,7 @@ async function page(root: string): Promise<string> {
 
 # Files
 
-This page lists every key of the files that you write, with examples, and every helper of templates. [Connectors](connectors.md), [Scenarios](scenarios.md), [Extensions](extensions.md) and [the configuration file](commands.md#the-configuration-file) show how they are used.
+This page lists every key of the files that you write, with examples, and every helper of templates. [Connectors](connectors.md), [Scenarios](scenarios.md), [Extensions](connectors.md#extensions) and [the configuration file](commands.md#the-configuration-file) show how they are used.
 
 \`[]\` stands for each item of a list, \`*\` for each name that you choose. An unknown key is refused. \`spec/schemas\` has the same as JSON Schema: name one in \`$schema\` and your editor completes the keys.
 

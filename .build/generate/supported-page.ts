@@ -1,11 +1,20 @@
 import type { Check } from '../../src/compare/conform/check.ts'
+import type { AuthorizationTraits } from '../../src/model/domain/authorization-type.ts'
 import { ERROR_CATALOGUE } from '../../src/model/domain/errors.ts'
 import { LIFECYCLE_STATES, MOVES } from '../../src/model/domain/lifecycle.ts'
+import type { SeedBundle } from '../../src/model/domain/seed.ts'
 import { pretty } from './pretty.ts'
 import { operationsOf, readSpec, SPEC, type SpecOperation } from './spec-document.ts'
 import type { Step } from './step.ts'
 
 const PAGE = 'docs/supported.md'
+
+const SOURCES: Readonly<Record<AuthorizationTraits['source'], string>> = {
+  consent: 'consent at the third party, in a browser or without one',
+  form: "the form that a magic link opens, or your server's create and update",
+  service: 'the service itself, before create answers',
+  none: 'nowhere: it needs none',
+}
 
 /** What of the service is served, how it is checked, and how to seed it and make it fail. */
 export const supportedPage: Step = {
@@ -16,15 +25,20 @@ export const supportedPage: Step = {
     'src/compare/conform/checks',
     'src/model/domain/lifecycle.ts',
     'src/model/domain/errors.ts',
+    'src/model/domain/authorization-type.ts',
+    'seeds',
+    'seeds/connectors',
   ],
   outputs: [PAGE],
   make: async (root) => {
     const { CHECKS } = await import('../../src/compare/conform/checks/table.ts')
-    return new Map([[PAGE, await pretty(root, PAGE, page(operationsOf(await readSpec(root)), CHECKS))]])
+    return new Map([
+      [PAGE, await pretty(root, PAGE, page(operationsOf(await readSpec(root)), CHECKS, await connectorsSection()))],
+    ])
   },
 }
 
-function page(operations: readonly SpecOperation[], checks: readonly Check[]): string {
+function page(operations: readonly SpecOperation[], checks: readonly Check[], connectors: string): string {
   const checksOf = (id: string | null) => checks.filter(({ operation }) => operation === id).length
   return `<!-- Made by \`npm run generate\` from the spec, the checks and the tables of the code: change them there. -->
 
@@ -50,7 +64,7 @@ ${operations.map((operation) => `| \`${operation.id}\` | \`${operation.method.to
 | gRPC, gRPC-Web and Connect | always, on the same port | [gRPC](grpc.md) |
 | MCP servers of connections and MCP configs | \`--mcp\` | [MCP](mcp.md) |
 | webhooks | \`webhooks\` of a seed, or \`PUT /_mock/webhooks/{name}\` | [Webhooks](webhooks.md) |
-| the pages of a magic link | always | [Consent](consent.md) |
+| the pages of a magic link | always | [Consent](accounts.md#consent) |
 
 ## States of a connected account
 
@@ -75,6 +89,12 @@ ${Object.entries(ERROR_CATALOGUE)
   .map(([code, { status, code: grpc }]) => `| [\`${code}\`](errors.md#${code.toLowerCase()}) | ${status} | ${grpc} |`)
   .join('\n')}
 
+## Bundled connectors
+
+The bundled seed has at least one connector for each authorization type. \`GET /api/v1/tools\` answers the input of each tool.
+
+${connectors}
+
 ## Limits
 
 [Limits](limits.md) lists each limit, and what happens beyond it.
@@ -83,4 +103,19 @@ ${Object.entries(ERROR_CATALOGUE)
 
 function statusesOf({ statusBasis }: SpecOperation): string {
   return [...statusBasis.keys()].join(', ')
+}
+
+/** The bundled connectors with their tools, made from their files. */
+async function connectorsSection(): Promise<string> {
+  const { bundledSeed } = await import('../bundled-seed.ts')
+  const { TRAITS } = await import('../../src/model/domain/authorization-type.ts')
+  const { connectors } = JSON.parse(await bundledSeed()) as SeedBundle
+  const rows = connectors.map(
+    ({ authorization_type: type, connector }) => `| \`${type}\` | \`${connector}\` | ${SOURCES[TRAITS[type].source]} |`,
+  )
+  const tools = connectors.map(
+    (each) => `- \`${each.connector}\`: ${each.tools.map(({ name }) => `\`${name}\``).join(', ')}`,
+  )
+  const table = ['| type | connector | credentials come from |', '| --- | --- | --- |', ...rows].join('\n')
+  return `${table}\n\nTheir tools:\n\n${tools.join('\n')}`
 }

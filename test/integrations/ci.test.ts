@@ -319,8 +319,8 @@ it('the files for containers name the image by the version of the package', () =
   expect(images.filter((image) => !image.endsWith(`toolmock:${manifestOf(ROOT).version}`))).toEqual([])
 })
 
-describeWith('bash', 'the jobs of docs/github.md and docs/ci.md', () => {
-  const [yaml = ''] = codeBlocks('docs/github.md', 'A job', 'yaml')
+describeWith('bash', 'the jobs of docs/ci.md', () => {
+  const [yaml = ''] = codeBlocks('docs/ci.md', 'A job', 'yaml')
   const { steps } = (parse(yaml) as { jobs: { test: { steps: { run?: string; with?: { path?: string } }[] } } }).jobs
     .test
   const step = steps.find(({ run }) => run?.startsWith('npx toolmock run'))?.run ?? ''

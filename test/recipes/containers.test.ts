@@ -110,9 +110,9 @@ describe('docs/compose.yaml', () => {
   })
 })
 
-describeWith('bash', 'the CI job of docs/github.md', () => {
+describeWith('bash', 'the CI job of docs/ci.md', () => {
   it('sends the files of toolmock init to a mock that is already running', async () => {
-    const [yaml = ''] = codeBlocks('docs/github.md', 'As a service of a job', 'yaml')
+    const [yaml = ''] = codeBlocks('docs/ci.md', 'As a service of a job', 'yaml')
     const job = parse(yaml) as { services: { toolmock: { env: Record<string, string> } }; steps: { run?: string }[] }
     const script = job.steps.find((step) => step.run?.includes('/_mock/'))?.run ?? ''
     const checkout = await mkdtemp(join(tmpdir(), 'toolmock-checkout-'))

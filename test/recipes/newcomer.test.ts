@@ -143,9 +143,9 @@ describeWith('bash', 'docs/state.md, As a fixture', () => {
   })
 })
 
-describe('docs/github.md, A job', () => {
+describe('docs/ci.md, A job', () => {
   it('judges the tests and writes the report that it uploads', { timeout }, async () => {
-    const [yaml = ''] = codeBlocks('docs/github.md', 'A job', 'yaml')
+    const [yaml = ''] = codeBlocks('docs/ci.md', 'A job', 'yaml')
     const { jobs } = parse(yaml) as { jobs: { test: { steps: { run?: string; with?: { path?: string } }[] } } }
     const { steps } = jobs.test
     const command = steps.find(({ run }) => run?.startsWith('npx toolmock '))?.run ?? ''

@@ -6,7 +6,7 @@ import { verdictOf } from '../../../src/journal/verdict/verdict.ts'
 
 /*
  * Clients of the bundled races, each as two workers of one program: one that is right, and one that is wrong in the way that
- * the scenario is for. `docs/races.md` describes both.
+ * the scenario is for. `docs/scenarios.md` describes both.
  */
 
 interface Answer {

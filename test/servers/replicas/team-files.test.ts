@@ -10,7 +10,7 @@ import { postgresPrograms, TestPostgres } from '../../support/postgres.ts'
 import { History } from './history.ts'
 
 /*
- * The two files of docs/team.md as processes on loopback: commands, variables, probes and configuration are those of the files.
+ * The two files of docs/containers.md as processes on loopback: commands, variables, probes and configuration are those of the files.
  * Only hosts and ports are others: each container or pod has an address 127.0.0.N of its own.
  */
 
