@@ -74,7 +74,7 @@ class Server:
             )
         except OSError as error:
             reason = f"{command[0]} cannot be run ({error.strerror})"
-            message = f"{reason}, which TOOLMOCK_BIN names" if "TOOLMOCK_BIN" in os.environ else f"{MISSING}. {reason}"
+            message = f"{reason}, which TOOLMOCK_BIN names" if os.environ.get("TOOLMOCK_BIN") else f"{MISSING}. {reason}"
             raise ToolmockError(message) from None
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
