@@ -59,7 +59,11 @@ export const GROUPS: readonly Group[] = [
       page('grpc.md', 'gRPC', 'How does a client that speaks gRPC use the mock?'),
       page('mcp.md', 'MCP', 'How does an agent reach the tools by MCP? How does a coding agent control the mock?'),
       page('dashboard.md', 'Dashboard', 'How do I see in a browser what the mock does, and change it?'),
-      page('record.md', 'Record a service', 'How do I turn what the real service did into files that a mock replays?'),
+      page(
+        'record.md',
+        'The real service',
+        'How do I replay what the real service did? Does the mock answer as it does?',
+      ),
     ],
   },
   {
@@ -106,7 +110,6 @@ export const GROUPS: readonly Group[] = [
         'What is supported',
         'Which operations, statuses, states, errors and bundled connectors are there?',
       ),
-      page('drift.md', 'Drift', 'Does the mock answer as the real service does?'),
     ],
   },
   {
@@ -131,6 +134,7 @@ export const MOVED: Readonly<Record<string, string>> = {
   races: 'scenarios#races',
   team: 'containers#a-mock-for-a-team',
   time: 'failures#time',
+  drift: 'record#drift',
   extensions: 'connectors#extensions',
   'first-verdict': 'reports#your-first-verdict',
   jest: 'test-runners',
