@@ -26,9 +26,9 @@ const { generated, lint, types, format, ...short } = CODE
 const STEPS: Readonly<Record<string, readonly string[]>> = {
   generated,
   build: ['npm run --silent build'],
-  lint,
-  image: ['tsx .build/image/check.ts'],
   site: ['npm run --silent check:site'],
+  image: ['tsx .build/image/check.ts'],
+  lint,
   release: ['tsx .build/release/check.ts'],
   types,
   format,
