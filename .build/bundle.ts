@@ -209,7 +209,8 @@ if (process.argv[1] === import.meta.filename) {
   rmSync(dist, { recursive: true, force: true })
   const modules = await bundleCode(dist)
   // `npm run generate` bundles the dashboard, and `npm run build` runs it first.
-  cpSync(`${ROOT}src/ui/dashboard/generated`, `${dist}/ui`, { recursive: true })
+  for (const folder of ['generated', 'assets'])
+    cpSync(`${ROOT}src/ui/dashboard/${folder}`, `${dist}/ui`, { recursive: true })
   const packages = bundledPackages([...modules, ...DASHBOARD_PACKAGES])
   writeFileSync(`${dist}/third-party-licenses.txt`, licenseTexts(packages))
   writeFileSync(`${dist}/bill-of-materials.cdx.json`, billOfMaterials(manifestOf(ROOT), packages))

@@ -14,4 +14,5 @@ export const packagePaths: typeof disk.packagePaths = (folder) => {
   return Promise.resolve(paths.filter((path) => path.startsWith(`${folder}/`)))
 }
 
-export const dashboardFolder: typeof disk.dashboardFolder = () => 'dist/ui'
+export const dashboardFile: typeof disk.dashboardFile = (name) =>
+  Promise.resolve(Buffer.from(getAsset(`dist/ui/${name}`)))

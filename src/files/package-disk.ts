@@ -27,10 +27,11 @@ export async function packagePaths(folder: string): Promise<string[]> {
   return files.map(({ parentPath, name }) => relative(root, join(parentPath, name)).replaceAll('\\', '/'))
 }
 
-/** The folder with the script and the style sheet of the dashboard: the build copies what `npm run generate` makes. */
-export function dashboardFolder(): string {
+/** A file that the page of the dashboard loads: the build copies its assets, and what `npm run generate` makes. */
+export async function dashboardFile(name: string): Promise<Buffer> {
   const isBuilt = fileURLToPath(import.meta.url).startsWith(join(packageRoot(), 'dist') + sep)
-  return isBuilt ? 'dist/ui' : 'src/ui/dashboard/generated'
+  const folder = /\.(js|css)$/.test(name) ? 'generated' : 'assets'
+  return readFile(join(packageRoot(), isBuilt ? 'dist/ui' : `src/ui/dashboard/${folder}`, name))
 }
 
 /** @throws StartError when a bundler has moved this code */

@@ -3,7 +3,7 @@ import type { SeedBundle } from '../model/domain/seed.ts'
 import { StartError } from '../model/domain/start-error.ts'
 import { didYouMean } from '../model/domain/suggestion.ts'
 import { thereAre } from '../model/domain/text.ts'
-import { dashboardFolder, packageFile, packagePaths } from './package-disk.ts'
+import { packageFile, packagePaths } from './package-disk.ts'
 import type { TextFile } from './text-files.ts'
 
 /* Nothing here loads YAML or zod, which a start with the bundled seed does without. */
@@ -38,11 +38,6 @@ export async function bundledSeedFiles(): Promise<TextFile[]> {
 /** A file that `toolmock init` writes. */
 export async function starterText(path: string): Promise<string> {
   return (await packageFile(`starter/${path}`)).text
-}
-
-/** The script or the style sheet of the dashboard. */
-export async function dashboardText(name: string): Promise<string> {
-  return (await packageFile(`${dashboardFolder()}/${name}`)).text
 }
 
 /** The bundled seed where the build has left it parsed. */

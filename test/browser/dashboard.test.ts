@@ -51,6 +51,12 @@ describeInBrowser('the dashboard', (open) => {
     const first = page.locator('.line').first()
     expect(await first.innerText()).toContain(session.newest)
     expect(await page.locator('.connection').innerText()).toBe('live')
+    await page.evaluate('document.fonts.ready')
+    expect(await page.evaluate("[...document.fonts].map(({ family, status }) => family + ' ' + status)")).toEqual([
+      'Geist loaded',
+      'Geist Mono loaded',
+    ])
+    expect(await page.evaluate("document.querySelector('.brand img').naturalWidth")).toBeGreaterThan(0)
     expect(serious(complaints)).toEqual([])
   })
 

@@ -19,7 +19,12 @@ const loadResponses = lazyImport(() => import('./responses.ts'))
 const loadDashboard = lazyImport(() => import('./dashboard.ts'))
 
 /** The dashboard is a page and no part of the control API, which feeds it. */
-const DASHBOARD_PATHS = ['/ui', '/ui/app.js', '/ui/editor.js', '/ui/stream.js', '/ui/style.css']
+const DASHBOARD_PATHS = [
+  '/ui',
+  ...['app.js', 'editor.js', 'stream.js', 'style.css', 'icon.svg', 'geist.woff2', 'geist-mono.woff2'].map(
+    (name) => `/ui/${name}`,
+  ),
+]
 
 /** These say nothing of what a commit changes, and a server that lets a probe wait is started again. */
 const PROBE_PATHS = ['/health', '/ready']

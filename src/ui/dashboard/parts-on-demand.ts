@@ -1,5 +1,6 @@
 /** What is loaded when it is first opened. */
 export { Comparison } from './compare.tsx'
+export { DataView } from './data.tsx'
 export { Editor } from './editor.tsx'
 export { Palette } from './palette.tsx'
 export { Edit, sendAgain } from './send-again.tsx'

@@ -7,7 +7,6 @@ import { allActions, dialog } from './actions.ts'
 import { keepToken, type Schemas, tokenProblem } from './api.ts'
 import { ClockView } from './clock.tsx'
 import { ContractView } from './contract.tsx'
-import { DataView } from './data.tsx'
 import { dayOf, timeOf } from './format.ts'
 import { Icon } from './icons.tsx'
 import { listen, PALETTE_KEY, startKeyboard } from './keyboard.ts'
@@ -41,7 +40,7 @@ const CONTENT: Readonly<Record<View, ComponentType>> = {
   clock: ClockView,
   scenarios: ScenariosView,
   contract: ContractView,
-  data: DataView,
+  data: () => <OnDemand>{({ DataView }) => <DataView />}</OnDemand>,
 }
 
 export function Shell() {
@@ -70,7 +69,8 @@ export function Shell() {
   return (
     <div class="shell">
       <header class="row bar">
-        <a class="brand" href={linkTo('timeline')}>
+        <a class="row brand" href={linkTo('timeline')}>
+          <img src="ui/icon.svg" alt="" width="20" />
           toolmock
         </a>
         <EnvironmentSwitcher />

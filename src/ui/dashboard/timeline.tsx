@@ -13,7 +13,7 @@ import { notice } from './notice.tsx'
 import { Status, Tag } from './content.tsx'
 import { Button, Field, SearchField, SmallButton } from './controls.tsx'
 import { Empty } from './layout.tsx'
-import { setParameters, ALL, environment, route } from './hash-route.ts'
+import { setParameters, ALL, environment, linkTo, route } from './hash-route.ts'
 import { RequestDetail } from './request.tsx'
 import { useFound, useHits } from './search.ts'
 import {
@@ -212,11 +212,15 @@ function Choice({ name, label, options }: Readonly<{ name: string; label: string
 
 function NoRequests() {
   const { value } = useApi<Schemas['Variables']>('/env', { format: 'json' })
-  const credentials = `client_id=${value?.TOOLMOCK_CLIENT_ID} -d client_secret=${value?.TOOLMOCK_CLIENT_SECRET}`
-  const command = `curl -s ${serverUrl()}/oauth/token -d grant_type=client_credentials -d ${credentials}`
+  const { TOOLMOCK_CLIENT_ID: id, TOOLMOCK_CLIENT_SECRET: secret } = value ?? {}
+  const command = `export TOOLMOCK_URL=${serverUrl()} TOOLMOCK_CLIENT_ID=${id} TOOLMOCK_CLIENT_SECRET=${secret}
+curl -s $TOOLMOCK_URL/oauth/token -d grant_type=client_credentials -d client_id=$TOOLMOCK_CLIENT_ID -d client_secret=$TOOLMOCK_CLIENT_SECRET`
   return (
     <Empty title="No request yet." {...(value && { command })}>
-      <p>Point a client at this server, or send the first request from a shell:</p>
+      <p>
+        Set these variables where your application runs. The second line sends the first request; then{' '}
+        <a href={linkTo('links')}>connect an account</a>.
+      </p>
     </Empty>
   )
 }

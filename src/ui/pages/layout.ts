@@ -36,7 +36,17 @@ export function layout({ title, overline, tone = 'info', body, facts = [] }: Lay
 }
 
 /** A whole HTML document; `head` holds its style, scripts and policy. */
-export function htmlDocument({ title, head, body }: { title: string; head: Html; body: Html }): Html {
+export function htmlDocument({
+  title,
+  head,
+  body,
+  icon = 'data:,',
+}: {
+  title: string
+  head: Html
+  body: Html
+  icon?: string
+}): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -45,7 +55,7 @@ export function htmlDocument({ title, head, body }: { title: string; head: Html;
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
         <title>${title}</title>
-        <link rel="icon" href="data:," />
+        <link rel="icon" href="${icon}" />
         ${head}
       </head>
       <body>

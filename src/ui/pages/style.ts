@@ -4,21 +4,21 @@ import { css, html, type Html } from './html.ts'
 const TOKENS = css`
   :root {
     color-scheme: light dark;
-    --page: light-dark(#f3f4f7, #12141a);
-    --card: light-dark(#ffffff, #1c1f28);
-    --hover: light-dark(#eef0f6, #242833);
-    --selected: light-dark(#e4eaff, #2a3352);
-    --text: light-dark(#1b1f2a, #eceef4);
-    --quiet: light-dark(#565d6d, #a5adbd);
-    --line: light-dark(#d5d9e2, #383e4c);
-    --field: light-dark(#ffffff, #14171e);
-    --accent: light-dark(#2f55d4, #8ea8ff);
-    --on-accent: light-dark(#ffffff, #10131a);
-    --focus: light-dark(#2f55d4, #b5c5ff);
+    --page: light-dark(#f6f5f9, #121117);
+    --card: light-dark(#ffffff, #1b1a22);
+    --hover: light-dark(#f0eef6, #25232e);
+    --selected: light-dark(#e9e4ff, #322b55);
+    --text: light-dark(#1d1a26, #eeecf4);
+    --quiet: light-dark(#5d586b, #aaa5b8);
+    --line: light-dark(#dcd9e4, #393644);
+    --field: light-dark(#ffffff, #15141b);
+    --accent: light-dark(#5b3fd6, #b3a3ff);
+    --on-accent: light-dark(#ffffff, #15121f);
+    --focus: light-dark(#5b3fd6, #cabfff);
     --success: light-dark(#177245, #6fd6a0);
     --warning: light-dark(#8a5806, #f0bd62);
     --error: light-dark(#b3261e, #ff9b92);
-    --info-tint: light-dark(#e8edff, #232d4d);
+    --info-tint: light-dark(#efebff, #2b2549);
     --success-tint: light-dark(#e6f4ec, #1a3127);
     --warning-tint: light-dark(#fbf0da, #372c18);
     --error-tint: light-dark(#fdeae8, #40242a);
@@ -27,8 +27,8 @@ const TOKENS = css`
     --body: 0.875rem;
     --large: 1rem;
     --title: 1.25rem;
-    --sans: system-ui, 'Segoe UI', 'Liberation Sans', Arial, sans-serif;
-    --mono: ui-monospace, 'Liberation Mono', monospace;
+    --sans: Geist, system-ui, 'Segoe UI', 'Liberation Sans', Arial, sans-serif;
+    --mono: 'Geist Mono', ui-monospace, 'Liberation Mono', monospace;
   }
 `
 
@@ -50,6 +50,9 @@ const BASICS = css`
   }
   :where(h1, h2, h3) {
     line-height: 1.25;
+  }
+  :where(h1, h2, h3, strong, th) {
+    font-weight: 600;
   }
   :where(h2) {
     font-size: var(--large);
@@ -95,7 +98,7 @@ const BASICS = css`
   :where(a) {
     color: var(--accent);
   }
-  :where(th, label) {
+  :where(label) {
     font-weight: 600;
   }
   :where(button, .button, input, select, textarea) {
@@ -114,7 +117,6 @@ const BASICS = css`
   :where(button, .button) {
     background: var(--card);
     color: var(--text);
-    font-weight: 500;
     text-align: center;
     text-decoration: none;
     white-space: nowrap;

@@ -80,6 +80,23 @@ describe('GET /_mock/ui', () => {
     })
   })
 
+  it.each([
+    ['icon.svg', 'image/svg+xml', '<svg'],
+    ['geist.woff2', 'font/woff2', 'wOF2'],
+    ['geist-mono.woff2', 'font/woff2', 'wOF2'],
+  ])('%s comes from the server itself, as the policy asks', async (name, type, start) => {
+    await withControl({}, async ({ http }) => {
+      const { status, headers, body } = await http('get', `/_mock/ui/${name}`).buffer().parse(binary)
+      const { text } = await http('get', '/_mock/ui')
+      expect([status, headers['content-type']]).toEqual([200, type])
+      expect((body as Buffer).toString('latin1').slice(0, 4)).toBe(start)
+      expect(String(headers['content-security-policy']).split('; ')).toEqual(
+        expect.arrayContaining(["font-src 'self'", "img-src 'self'"]),
+      )
+      expect(text).toContain('<link rel="icon" href="ui/icon.svg" />')
+    })
+  })
+
   it('answers 304 when the browser has the current version', async () => {
     await withControl({}, async ({ http }) => {
       const { etag } = (await http('get', '/_mock/ui/app.js')).headers
@@ -110,6 +127,14 @@ describe('GET /_mock/ui', () => {
     })
   })
 })
+
+function binary(response: NodeJS.ReadableStream, end: (error: Error | null, body: Buffer) => void): void {
+  const chunks: Buffer[] = []
+  response.on('data', (chunk: Buffer) => chunks.push(chunk))
+  response.on('end', () => {
+    end(null, Buffer.concat(chunks))
+  })
+}
 
 /** The body without decompression. */
 function compressed(url: string): Promise<Buffer> {
