@@ -86,7 +86,7 @@ describe('GET /_mock/ui', () => {
     ['geist-mono.woff2', 'font/woff2', 'wOF2'],
   ])('%s comes from the server itself, as the policy asks', async (name, type, start) => {
     await withControl({}, async ({ http }) => {
-      const { status, headers, body } = await http('get', `/_mock/ui/${name}`).buffer().parse(binary)
+      const { status, headers, body } = await http('get', `/_mock/ui/${name}`).responseType('blob')
       const { text } = await http('get', '/_mock/ui')
       expect([status, headers['content-type']]).toEqual([200, type])
       expect((body as Buffer).toString('latin1').slice(0, 4)).toBe(start)
@@ -127,14 +127,6 @@ describe('GET /_mock/ui', () => {
     })
   })
 })
-
-function binary(response: NodeJS.ReadableStream, end: (error: Error | null, body: Buffer) => void): void {
-  const chunks: Buffer[] = []
-  response.on('data', (chunk: Buffer) => chunks.push(chunk))
-  response.on('end', () => {
-    end(null, Buffer.concat(chunks))
-  })
-}
 
 /** The body without decompression. */
 function compressed(url: string): Promise<Buffer> {
