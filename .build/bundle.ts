@@ -57,6 +57,14 @@ const DASHBOARD_PACKAGES = [...['preact', '@preact/signals', '@preact/signals-co
   (name) => `${ROOT}node_modules/${name}/package.json`,
 )
 
+/** The typefaces of the dashboard, which come with it. */
+const TYPEFACES = ['geist', 'geist-mono'].map((name) => ({
+  name: `@fontsource-variable/${name}`,
+  version: '5.3.0',
+  license: 'OFL-1.1',
+  text: readFileSync(`${ROOT}src/ui/dashboard/assets/OFL.txt`, 'utf8').trim(),
+}))
+
 /** The media types that the mock sends or reads. */
 const MEDIA_TYPES = new Set([
   'application/json',
@@ -209,9 +217,13 @@ if (process.argv[1] === import.meta.filename) {
   rmSync(dist, { recursive: true, force: true })
   const modules = await bundleCode(dist)
   // `npm run generate` bundles the dashboard, and `npm run build` runs it first.
+  // The license of the typefaces is in third-party-licenses.txt.
   for (const folder of ['generated', 'assets'])
-    cpSync(`${ROOT}src/ui/dashboard/${folder}`, `${dist}/ui`, { recursive: true })
-  const packages = bundledPackages([...modules, ...DASHBOARD_PACKAGES])
+    cpSync(`${ROOT}src/ui/dashboard/${folder}`, `${dist}/ui`, {
+      recursive: true,
+      filter: (path) => !path.endsWith('OFL.txt'),
+    })
+  const packages = [...TYPEFACES, ...bundledPackages([...modules, ...DASHBOARD_PACKAGES])]
   writeFileSync(`${dist}/third-party-licenses.txt`, licenseTexts(packages))
   writeFileSync(`${dist}/bill-of-materials.cdx.json`, billOfMaterials(manifestOf(ROOT), packages))
   writeFileSync(`${dist}/bundled-seed.json`, await bundledSeed())

@@ -53,8 +53,8 @@ async function checkDetached(): Promise<void> {
     const list = run('scenario', 'list', '--url', url)
     for (const name of readdirSync(`${ROOT}scenarios`)) expectText(list, name.replace('.yaml', ''))
     for (const name of readdirSync(`${ROOT}dist/ui`)) {
-      const text = await (await fetch(`${url}/_mock/ui/${name}`)).text()
-      if (text !== readFileSync(`${ROOT}dist/ui/${name}`, 'utf8')) throw new Error(`the dashboard has another ${name}`)
+      const file = new Uint8Array(await (await fetch(`${url}/_mock/ui/${name}`)).arrayBuffer())
+      if (!readFileSync(`${ROOT}dist/ui/${name}`).equals(file)) throw new Error(`the dashboard has another ${name}`)
     }
   } finally {
     expectText(run('stop'), 'stopped http://127.0.0.1:')
