@@ -242,6 +242,8 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
       if (await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')) wide.push(hash)
     }
     expect(wide).toEqual([])
+    const environment = await page.getByLabel('Environment').boundingBox()
+    expect(environment?.width).toBeGreaterThan(100)
   })
 
   it('names GET /_mock/openapi in a browser without JavaScript', async () => {

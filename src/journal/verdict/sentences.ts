@@ -26,7 +26,7 @@ export function ruleSentences(scenarios: ContractRecord['scenarios']): string[] 
 }
 
 /** How many tests and requests of a finding a person looks up; the JSON report has more. */
-export const SHOWN = { tests: 3, requests: 2 }
+const SHOWN = { tests: 3, requests: 2 }
 
 /** What leads back from a finding to its tests and requests, a line each. */
 export function sourceLines({ count, examples, tests, test_count: testCount }: FindingSource): string[] {
