@@ -208,7 +208,7 @@ export async function bundleCode(dist: string): Promise<string[]> {
   checkCatches(chunks)
   for (const { fileName, code } of chunks) writeFileSync(`${dist}/${fileName}`, withoutUrl(inAscii(code)))
   chmodSync(`${dist}/cli.js`, 0o755)
-  await writeCommonJs(dist)
+  await writeCommonJs(dist, chunks)
   return chunks.flatMap(({ moduleIds }) => moduleIds)
 }
 

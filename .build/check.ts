@@ -39,6 +39,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 const OF_RELEASES: Readonly<Record<string, readonly string[]>> = {
   compilers: ['tsx .build/compilers.ts'],
   binary: ['tsx .build/binary/check.ts'],
+  runtimes: ['tsx .build/runtimes.ts'],
 }
 const ALL_STEPS = { ...STEPS, ...OF_RELEASES }
 /** What reads the files that another step makes waits for it. */
@@ -48,6 +49,7 @@ const AFTER: Readonly<Record<string, string>> = {
   package: 'build',
   compilers: 'build',
   binary: 'build',
+  runtimes: 'build',
 }
 /** One step waits for disks and processes while another one computes. */
 const AT_ONCE = 2

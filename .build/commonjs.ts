@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { type Plugin, rolldown } from 'rolldown'
+import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { MOVED_CODE } from '../src/files/package-disk.ts'
 import { ENTRIES } from './entries.ts'
 import { ROOT } from './project.ts'
@@ -13,9 +13,10 @@ export const SHARED = { name: 'test-runs', source: 'src/app/runners/test-runs.ts
 /**
  * The CommonJS form of a module of `dist`. Node requires ES modules, Jest does not: there `require` and all that it can reach
  * belong to the sandbox of the test file, in which the mock would also meet fake timers and the globals of a browser. So the
- * module is loaded outside, where it is shared by the test files of a worker.
+ * module is loaded outside, where it is shared by the test files of a worker. The last line is never run: `import` reads the names
+ * there, because Deno imports this form in a program that has required it.
  */
-const wrapperOf = (name: string): string => `'use strict'
+const wrapperOf = ({ name, exports }: OutputChunk): string => `'use strict'
 const { runInThisContext } = require('node:vm')
 const { createRequire } = runInThisContext('process').getBuiltinModule('node:module')
 try {
@@ -24,11 +25,14 @@ try {
   if (error.code !== 'MODULE_NOT_FOUND') throw error
   throw new Error('${MOVED_CODE}', { cause: error })
 }
+0 && (module.exports = { ${exports.join(', ')} })
 `
 
-/** Writes the CommonJS form of every entry into `dist`. */
-export async function writeCommonJs(dist: string): Promise<void> {
-  for (const { name } of [...ENTRIES, SHARED]) writeFileSync(`${dist}/${name}.cjs`, wrapperOf(name))
+/** Writes the CommonJS form of every entry into `dist`. @param chunks of the bundle */
+export async function writeCommonJs(dist: string, chunks: readonly OutputChunk[]): Promise<void> {
+  const names = [...ENTRIES, SHARED].map(({ name }): string => name)
+  for (const chunk of chunks)
+    if (chunk.isEntry && names.includes(chunk.name)) writeFileSync(`${dist}/${chunk.name}.cjs`, wrapperOf(chunk))
   await bundleForSandbox('jest', dist)
 }
 

@@ -2,15 +2,20 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
+/** A program, and the arguments before those of the command line. */
+type Command = readonly [program: string, ...args: string[]]
+
 /**
  * Runs the conformance suite of the installed command against its own server. The tests run the sources; this finds what the
  * bundler leaves out.
  * @throws Error that names each failed check with its reason
  */
-function conform(command: string, url: string): void {
+function conform([command, ...args]: Command, url: string): void {
   const client = ['--client-id', 'test_client', '--client-secret', 'test_secret']
   const everything = ['--consent', 'control-api', '--allow-provider-changes', '--format', 'json']
-  const { stdout } = spawnSync(command, ['conform', '--base-url', url, ...client, ...everything], { encoding: 'utf8' })
+  const { stdout } = spawnSync(command, [...args, 'conform', '--base-url', url, ...client, ...everything], {
+    encoding: 'utf8',
+  })
   const { checks, summary } = JSON.parse(stdout) as Report
   if (summary.held === summary.total) return
   const failed = checks.filter(({ result }) => result !== 'held').map(({ id, reason }) => `${id}: ${reason ?? ''}`)
@@ -23,8 +28,9 @@ interface Report {
 }
 
 /** Starts the installed command on a free port with everything that it serves, checks its health and its conformance, and stops it with SIGTERM. */
-export async function serveAndStop(command: string): Promise<void> {
-  const server = spawn(command, ['start', '--in-memory', '--port', '0', '--json', '--mcp'], {
+export async function serveAndStop(command: Command): Promise<void> {
+  const [program, ...args] = command
+  const server = spawn(program, [...args, 'start', '--in-memory', '--port', '0', '--json', '--mcp'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exit = once(server, 'exit')

@@ -29,7 +29,7 @@ const folder = mkdtempSync(join(tmpdir(), 'toolmock-package-'))
 try {
   install(folder)
   checkCommands(folder)
-  await serveAndStop(join(folder, 'node_modules/.bin/toolmock'))
+  await serveAndStop([join(folder, 'node_modules/.bin/toolmock')])
   checkLibrary(folder)
   await checkBundles(folder)
   checkTypes(folder)

@@ -30,7 +30,7 @@ const project = join(folder, 'project')
 mkdirSync(project)
 try {
   checkCommands()
-  await serveAndStop(toolmock)
+  await serveAndStop([toolmock])
   await checkDetached()
   await checkStart()
   checkFormula()

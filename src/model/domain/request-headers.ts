@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { parseUrl } from './parse-url.ts'
 import type { Ids } from './ports.ts'
 
 /** The configured base URL, else the address that the client used, as a proxy forwards it; no trailing slash. */
 export function baseUrlOf(request: RequestAddress, configured: string | undefined): string {
   if (configured) return configured.replace(/\/+$/, '')
-  const encrypted = 'encrypted' in request.socket
-  const protocol = forwardedHeader(request, 'x-forwarded-proto', /^https?$/) ?? (encrypted ? 'https' : 'http')
+  const served = isEncrypted(request.socket) ? 'https' : 'http'
+  const protocol = forwardedHeader(request, 'x-forwarded-proto', /^https?$/) ?? served
   const host = forwardedHeader(request, 'x-forwarded-host', HOST) ?? valueOfForm(request.headers.host, HOST)
   return `${protocol}://${host ?? localAddress(request)}`
 }
@@ -16,6 +17,11 @@ export function callerBaseUrl(request: IncomingMessage, configured: string | und
   const used = baseUrlOf(request, undefined)
   if (configured === undefined || parseUrl(configured)?.host !== parseUrl(used)?.host) return used
   return configured.replace(/\/+$/, '')
+}
+
+/** Whether it is a connection of TLS. In Bun a plain socket has `encrypted` as well. */
+export function isEncrypted(socket: Socket): boolean {
+  return 'encrypted' in socket && socket.encrypted === true
 }
 
 type RequestAddress = Pick<IncomingMessage, 'headers' | 'socket'>

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { isEncrypted } from '../../model/domain/request-headers.ts'
 import { plainFault } from './fault.ts'
 
 /** Never answers: the connection stays open until the client gives up. */
@@ -22,7 +23,7 @@ export const resetConnection = plainFault(
     phase: 'connection',
     end: ({ response: { socket } }) => {
       // Only a plain socket can send RST by itself; a TLS connection is closed without a close_notify.
-      if (socket && 'encrypted' in socket) socket.destroy()
+      if (socket && isEncrypted(socket)) socket.destroy()
       else socket?.resetAndDestroy()
       return Promise.resolve()
     },

@@ -8,7 +8,7 @@ import type { ControlReply } from '../control/call.ts'
 import { stopAfter } from '../control/server.ts'
 import { sendReply } from '../control/routes.ts'
 import { ServiceError } from '../../model/domain/errors.ts'
-import { requestIdOf } from '../../model/domain/request-headers.ts'
+import { isEncrypted, requestIdOf } from '../../model/domain/request-headers.ts'
 import { errorReply, sendResponse, wireResponse } from '../http/wire-response.ts'
 import { readSentBody, hasBody, restOf, type SentBody } from '../http/body.ts'
 import type { Log } from '../http/log.ts'
@@ -464,7 +464,7 @@ export class Replica {
     } catch {
       isAdmitted = false
     }
-    return { isAdmitted, isEncrypted: 'encrypted' in request.socket }
+    return { isAdmitted, isEncrypted: isEncrypted(request.socket) }
   }
 
   /** Where a request is answered now; undefined while no replica is known to be active. */

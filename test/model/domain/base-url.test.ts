@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { isBaseUrl, mayBeCalled } from '../../../src/model/domain/base-url.ts'
+import { baseUrlOf } from '../../../src/model/domain/request-headers.ts'
 import { isAdminToken } from '../../../src/model/domain/secret.ts'
 
 describe('a base URL', () => {
@@ -35,6 +37,18 @@ describe('a base URL', () => {
     expect(mayBeCalled('http://127.0.0.1:1', false)).toBe(true)
     expect(mayBeCalled('http://example.com', false)).toBe(false)
     expect(mayBeCalled('http://example.com', true)).toBe(true)
+  })
+})
+
+describe('the base URL of a request where none is configured', () => {
+  // The last one is a plain socket in Bun.
+  it.each([
+    [{}, 'http://mock:1'],
+    [{ encrypted: true }, 'https://mock:1'],
+    [{ encrypted: false }, 'http://mock:1'],
+  ])('on the socket %j is %s', (socket, url) => {
+    const request = { headers: { host: 'mock:1' }, socket } as IncomingMessage
+    expect(baseUrlOf(request, undefined)).toBe(url)
   })
 })
 
