@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { ROOT } from '../../.build/project.ts'
@@ -41,6 +41,8 @@ const FIRST: ReadonlySet<string> = new Set(['how do I make the next call fail'])
 const problems: string[] = []
 
 checkLinks()
+for (const file of readdirSync(join(ROOT, 'skills'), { recursive: true, encoding: 'utf8' }))
+  if (file.endsWith('.md') && !existsSync(join(SITE, 'skills', file))) problems.push(`the site has no skills/${file}`)
 const { address, close } = await serveSite()
 const only = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', only] })

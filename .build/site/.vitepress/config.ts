@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
@@ -9,6 +9,7 @@ import { guideMarkdown } from './markdown.ts'
 
 const SITE = fileURLToPath(new URL('..', import.meta.url))
 const DOCS = fileURLToPath(new URL('../../../docs', import.meta.url))
+const SKILLS = fileURLToPath(new URL('../../../skills', import.meta.url))
 const DESCRIPTION =
   'A local, stateful mock of an agent tool-access service: connected accounts, consent, verification and tool execution.'
 
@@ -75,6 +76,8 @@ export default defineConfig({
   },
   vite: { plugins: [packagesOfTheSite()] },
   buildEnd: ({ outDir }) => {
+    // A coding agent reads the skill as it is, at the path that it has in the package.
+    cpSync(SKILLS, join(outDir, 'skills'), { recursive: true })
     for (const [name, target] of Object.entries(MOVED)) writeFileSync(join(outDir, `${name}.html`), movedPage(target))
   },
   transformPageData: (page) => {

@@ -20,7 +20,7 @@ function repositoryLinks(state: State): void {
     children?.forEach((token, at) => {
       const href = token.type === 'link_open' ? (token.attrGet('href') ?? '') : ''
       if (href === '../README.md') token.attrSet('href', '/')
-      else if (/^\.\.\/spec\/|\.yaml$/.test(href)) {
+      else if (/^\.\.\/(?:spec|skills)\/|\.yaml$/.test(href)) {
         token.attrs = null
         token.tag = 'span'
         const close = children.slice(at).find(({ type }) => type === 'link_close')
