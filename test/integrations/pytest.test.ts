@@ -136,6 +136,7 @@ describeWith('pytest', 'pytest-toolmock', () => {
     expect(output).toContain('3 failed')
     for (const line of [3, 6, 9]) expect(output).toMatch(new RegExp(`^test_app\\.py:${line}: ToolmockError$`, 'm'))
     expect(framesOfOurs(output)).toBe(0)
+    expect(output).toContain('no open magic link after 0 s; no request has reached this environment')
   })
 
   it('starts the mock of the configuration file, and listens where no file says', () => {

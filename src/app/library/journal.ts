@@ -39,7 +39,7 @@ export interface MatchesInOrder {
 export interface WaitOptions {
   /** A number is that many or more; 1 when absent. More than `at_most` is a failure once there are enough. */
   readonly times?: Times
-  /** Real milliseconds; 5,000 when absent, 600,000 at most. */
+  /** Real milliseconds; 3,000 when absent, 600,000 at most. */
   readonly timeoutMs?: number
 }
 
@@ -98,7 +98,7 @@ export function journalOf(control: ControlClient): MockJournal {
       try {
         return await control.call('POST /requests/wait', { body: { match, times, timeout_ms: timeoutMs } })
       } catch (error) {
-        throw timedOut(error, match, times)
+        throw timedOut(error)
       }
     },
     explain: (id) => control.call('GET /requests/{id}/explain', { path: { id } }),
@@ -106,15 +106,12 @@ export function journalOf(control: ControlClient): MockJournal {
   }
 }
 
-/** Adds the match and the nearest entries to the message of a time-out. */
-function timedOut(error: unknown, match: JournalMatch, times: Times = 1): unknown {
+/** Adds the nearest entries to the message of a time-out. */
+function timedOut(error: unknown): unknown {
   if (!(error instanceof ToolmockError) || error.code !== 'TIMED_OUT') return error
-  const { details, status } = error
-  const { matched = 0, near_misses = [] } = (details as readonly Partial<JournalVerdict>[])[0] ?? {}
-  const [over = ''] = error.message.split(':')
-  const wanted = timesText(typeof times === 'number' ? { at_least: times } : times)
-  const head = `${matchedText({ matched }, match, wanted)}, and ${over}`
-  return new ToolmockError('TIMED_OUT', [head, ...near_misses.map(nearMissLine)].join('\n'), { details, status })
+  const { message, details, status } = error
+  const { near_misses = [] } = (details as readonly Partial<JournalVerdict>[])[0] ?? {}
+  return new ToolmockError('TIMED_OUT', [message, ...near_misses.map(nearMissLine)].join('\n'), { details, status })
 }
 
 function nearMissLine(near: NearMiss): string {

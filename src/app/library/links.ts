@@ -1,3 +1,4 @@
+import { LATEST_REQUESTS, latestRequestsText } from '../../model/domain/value-match.ts'
 import { checkOptions, wholeNumberRule } from './arguments.ts'
 import type { ControlClient } from './control-client.ts'
 import { ToolmockError } from './toolmock-error.ts'
@@ -43,7 +44,9 @@ export function linksOf(control: ControlClient): MockLinks {
       const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
       const [link] = await list(timeoutMs)
       if (link) return link
-      const message = `no open magic link in environment ${control.environment} after ${timeoutMs} ms; a client of that environment makes one with POST /api/v1/connected_accounts/magic_link`
+      const { requests } = await control.call('GET /requests', { query: { kind: 'request', limit: LATEST_REQUESTS } })
+      const latest = latestRequestsText(requests, control.environment)
+      const message = `no open magic link in environment ${control.environment} after ${timeoutMs} ms; a client of that environment makes one with POST /api/v1/connected_accounts/magic_link; ${latest}`
       throw new ToolmockError('TIMED_OUT', message)
     },
     complete: (link: string | LinkView | undefined, decision) => {

@@ -30,7 +30,7 @@ type Requests = components['schemas']['Requests']
 export interface EntryWait {
   /** A number is that many or more, 1 when absent; entries that exist already count. */
   readonly times?: Times | undefined
-  /** Real milliseconds; 5,000 when absent. */
+  /** Real milliseconds; 3,000 when absent. */
   readonly timeoutMs?: number | undefined
   /** Ends the wait early: the client has disconnected, or the server stops. */
   readonly signal?: AbortSignal | undefined

@@ -71,11 +71,23 @@ export function matchesTexts(
   )
 }
 
-interface Close {
+interface JournalRequest {
   readonly id: string
   readonly method: string
   readonly path: string
   readonly status: number
+}
+
+export const LATEST_REQUESTS = 3
+
+/** What came in place of a request that was waited for. */
+export function latestRequestsText(requests: readonly JournalRequest[], environment: string): string {
+  if (requests.length === 0) return `no request has reached environment ${environment}`
+  const texts = requests.map(({ id, method, path, status }) => `${method} ${path} ${status} (${id})`)
+  return `the latest requests in environment ${environment}: ${texts.join(', ')}`
+}
+
+interface Close extends JournalRequest {
   readonly differences: readonly { readonly field: string; readonly wanted?: unknown; readonly found?: unknown }[]
 }
 

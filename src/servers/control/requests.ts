@@ -7,6 +7,7 @@ import type { Provider } from '../../model/domain/provider.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../model/domain/settings.ts'
 import { quote } from '../../model/domain/text.ts'
 import { isWithin, timesRange, timesText } from '../../model/domain/times.ts'
+import { LATEST_REQUESTS, latestRequestsText, matchedText } from '../../model/domain/value-match.ts'
 import { StreamWriter } from '../http/stream-writer.ts'
 import type { EntryDocument, StoredEntry } from '../../journal/request-journal/entry.ts'
 import { explain } from '../../journal/request-journal/explain.ts'
@@ -46,8 +47,6 @@ export const requestHandlers = {
     const result = await journal.wait(readMatch(match, services.extensions.names), { times, timeoutMs, signal })
     if (result.ok) return { body: result }
     const { ok: _ok, ...counts } = result
-    const since = counts.incomplete_since
-    const lost = since === undefined ? '' : `; those before ${since} are missing in the journal`
     const over = services.closing.aborted
       ? 'the server stops'
       : environment.isRemoved
@@ -56,7 +55,10 @@ export const requestHandlers = {
           ? 'there are too many'
           : 'the time is over'
     const wanted = timesText(typeof times === 'number' ? { at_least: times } : times)
-    throw new ControlError('TIMED_OUT', `${over}: ${counts.matched} requests match, wanted: ${wanted}${lost}`, [counts])
+    const requests = journal.entries().filter(({ kind }) => kind === 'request')
+    const latest = latestRequestsText(requests.slice(-LATEST_REQUESTS).map(viewOfEntry), environment.name)
+    const message = `${matchedText(counts, match ?? {}, wanted)}, and ${over}`
+    throw new ControlError('TIMED_OUT', counts.near_misses.length > 0 ? message : `${message}; ${latest}`, [counts])
   },
 
   get_request: ({ journal, path }) => ({ body: { request: journal.find(path.id) ?? requestNotFound(path.id) } }),

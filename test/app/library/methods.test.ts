@@ -125,7 +125,16 @@ describe.each(ACCESSES)('the library, %s', (access) => {
 
   it('links: a denial is passed to the caller, and a wait without a link times out', async () => {
     await withMock(access, {}, async (mock) => {
-      expect(await rejection(mock.links.wait({ timeoutMs: 1 }))).toMatchObject({ code: 'TIMED_OUT' })
+      const waited = async () => {
+        const { code, message } = (await rejection(mock.links.wait({ timeoutMs: 1 }))) as ToolmockError
+        expect(code).toBe('TIMED_OUT')
+        return message
+      }
+      expect(await waited()).toContain(`; no request has reached environment ${mock.name}`)
+      await (await clientOf(mock)).post('/connected_accounts/magic_link', { connector: 'mail' })
+      expect(await waited()).toMatch(
+        /; the latest requests in environment \S+: POST \/oauth\/token 200 \(req_\w+\), POST \/api\/v1\/connected_accounts\/magic_link 400 \(req_\w+\)$/,
+      )
       const { body } = await (await clientOf(mock)).post('/connected_accounts/magic_link', LINK)
       // The address that create_magic_link answers names it too.
       for (const link of [await mock.links.wait(), body['link'] as string]) {

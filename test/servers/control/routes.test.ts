@@ -278,10 +278,12 @@ describe('the journal', () => {
       await call('delete', '/environments/gone')
       await ends[0]
     })
+    const messageOf = (why: string, name: string): string =>
+      `0 requests match {"operation":"verify_user"}; wanted: at least 1, and ${why}; no request has reached environment ${name}`
     const messages = (await Promise.all(ends)).map(({ body }) => body)
     expect(messages).toMatchObject([
-      { error: { code: 'TIMED_OUT', message: 'the environment was removed: 0 requests match, wanted: at least 1' } },
-      { error: { code: 'TIMED_OUT', message: 'the server stops: 0 requests match, wanted: at least 1' } },
+      { error: { code: 'TIMED_OUT', message: messageOf('the environment was removed', 'gone') } },
+      { error: { code: 'TIMED_OUT', message: messageOf('the server stops', 'default') } },
     ])
   })
 

@@ -107,7 +107,10 @@ class Links:
         """The oldest link; waits so many seconds for one. Raises ToolmockError when there is none."""
         links = self._control.call("GET", "/links", wait_ms=int(timeout * 1000))["links"]
         if not links:
-            raise ToolmockError(f"no open magic link after {timeout} s", "TIMED_OUT", 408)
+            latest = self._control.call("GET", "/requests", kind="request", limit=3)["requests"]
+            texts = [f"{each['method']} {each['path']} {each['status']} ({each['id']})" for each in latest]
+            reason = f"the latest requests: {', '.join(texts)}" if texts else "no request has reached this environment"
+            raise ToolmockError(f"no open magic link after {timeout} s; {reason}", "TIMED_OUT", 408)
         return links[0]
 
     def approve(self, id: Union[str, Link, None] = None, as_: Optional[str] = None) -> str:
