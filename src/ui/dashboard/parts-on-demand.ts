@@ -2,6 +2,5 @@
 export { Comparison } from './compare.tsx'
 export { DataView } from './data.tsx'
 export { Editor } from './editor.tsx'
-export { Palette } from './palette.tsx'
 export { Edit, sendAgain } from './send-again.tsx'
 export { snippetIn } from './snippets.ts'

@@ -29,6 +29,7 @@ import { Dialog, Field, Form, SmallButton } from './controls.tsx'
 import { Empty, openItem, Problem } from './layout.tsx'
 import { ALL, enter, environment, linkTo, route, type View, VIEW_NAMES, VIEWS } from './hash-route.ts'
 import { OnDemand } from './on-demand.tsx'
+import { Palette } from './palette.tsx'
 import { ScenariosView } from './scenarios.tsx'
 import { TimelineView } from './timeline.tsx'
 import { useApi } from './use-api.ts'
@@ -125,7 +126,7 @@ export function Shell() {
           <Content key={environment.value} />
         )}
       </main>
-      {dialog.value === 'palette' && <OnDemand>{({ Palette }) => <Palette />}</OnDemand>}
+      {dialog.value === 'palette' && <Palette />}
       <Notice />
       {dialog.value === 'help' && <Help />}
       {tokenProblem.value !== undefined && <TokenDialog found={tokenProblem.value} />}
