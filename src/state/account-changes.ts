@@ -13,7 +13,7 @@ import { type Instant, instant } from '../model/domain/instant.ts'
 import type { AuthRequest } from '../model/domain/generated/tables.ts'
 import type { ThirdParty } from '../model/domain/ports.ts'
 import type { RequestTrace } from '../model/domain/request-trace.ts'
-import { accountsOf, connectionOf, connectionsOf, type Environment, now } from './environment.ts'
+import { accountsOf, connectionOf, type Environment, now } from './environment.ts'
 import { revokeGrants } from './grants.ts'
 
 export function newAccount(

@@ -3,6 +3,7 @@ import type { ContractExpectation, TestLabel, Toolmock, ToolmockEnvironment, Too
 import { ANYTHING, checkOptions, invalidArgument, oneOf } from '../library/arguments.ts'
 import { RULES, runningServer } from '../library/create-toolmock.ts'
 import { toolmockOf } from '../library/toolmock.ts'
+import { systemTime } from '../../state/model/time-and-ids.ts'
 
 // What is the same in every test runner. The files beside this one only connect it with the fixtures or hooks of their runner.
 
@@ -88,7 +89,7 @@ export class TestRun implements AsyncDisposable {
   }
 
   static async begin(toolmock: Toolmock, options: ToolmockTestOptions, test: TestLabel): Promise<TestRun> {
-    const began = Date.now()
+    const began = systemTime()
     if (options.scope !== 'worker') {
       return new TestRun(await toolmock.environment(undefined, { test }), toolmock, options, began)
     }

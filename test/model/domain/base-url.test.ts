@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { isBaseUrl, mayBeCalled } from '../../../src/model/domain/base-url.ts'
 import { baseUrlOf } from '../../../src/model/domain/request-headers.ts'
@@ -47,7 +46,7 @@ describe('the base URL of a request where none is configured', () => {
     [{ encrypted: true }, 'https://mock:1'],
     [{ encrypted: false }, 'http://mock:1'],
   ])('on the socket %j is %s', (socket, url) => {
-    const request = { headers: { host: 'mock:1' }, socket } as IncomingMessage
+    const request = { headers: { host: 'mock:1' }, socket } as Parameters<typeof baseUrlOf>[0]
     expect(baseUrlOf(request, undefined)).toBe(url)
   })
 })
