@@ -149,6 +149,13 @@ describe('AccountIndex', () => {
     expect(pageAt({ after: 2999 }, 5)).toEqual([])
   })
 
+  it.each(['ann@x\nmail', 'mail\nmail'])('finds nothing by %j, which spans two fields', (query) => {
+    const index = new AccountIndex(() => undefined)
+    index.update(undefined, account(1, { identifier: 'ann@x', connector: 'mail', provider: 'mail' }))
+    expect(index.where({ query })).toEqual([])
+    expect(index.where({ query: 'ann@x' })).toHaveLength(1)
+  })
+
   it('finds the account of one scope among thousands with the same name', () => {
     const index = new AccountIndex(() => undefined)
     for (let at = 1; at <= 5000; at++)

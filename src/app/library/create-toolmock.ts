@@ -6,6 +6,7 @@ import { BOOLEAN, checkOptions, invalidArgument, oneOf, type Rule, TEXT, TEXTS, 
 import { readConnection, type ConnectOptions } from './connection.ts'
 import { ControlClient } from './control-client.ts'
 import { instantOf } from '../../model/domain/instant.ts'
+import { withoutUndefined } from '../../model/domain/json.ts'
 import { isScenarioPath, nameWith, type ScenarioParameters } from '../../model/domain/scenario.ts'
 import { ToolmockError } from './toolmock-error.ts'
 import { type EnvironmentParts, sharedToolmock, type Toolmock, toolmockOf } from './toolmock.ts'
@@ -277,7 +278,7 @@ async function appOptions(options: ToolmockOptions): Promise<AppOptions> {
     journalCapacity: journalSize,
     tls: tls === true ? { hosts: [host] } : tls === false ? undefined : tls,
   }
-  return { ...configured, ...Object.fromEntries(Object.entries(ownOptions).filter(([, value]) => value !== undefined)) }
+  return { ...configured, ...withoutUndefined(ownOptions) }
 }
 
 function notStarted(error: unknown): ToolmockError {

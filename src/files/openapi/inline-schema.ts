@@ -67,11 +67,11 @@ class Inlining {
 
   constructor(
     readonly follow: Follow,
-    readonly copyBounds: Bounds,
+    readonly bounds: Bounds,
     /** The values of an answer; undefined for an input. */
     readonly values: ValueOf | undefined,
   ) {
-    this.#left = copyBounds.schemas
+    this.#left = bounds.schemas
   }
 
   /** Undefined for a schema that is left out. */
@@ -81,7 +81,7 @@ class Inlining {
     const isNew = ref !== '' && !place.refs.includes(ref)
     const target = isNew ? this.follow({ $ref: ref }) : undefined
     if (target !== undefined) return this.inline(target, { ...place, refs: [...place.refs, ref] })
-    if (ref !== '' || place.depth > this.copyBounds.depth || this.#left <= 0) {
+    if (ref !== '' || place.depth > this.bounds.depth || this.#left <= 0) {
       // A new reference that leads nowhere cuts nothing: the document does not have it.
       if (!isNew) this.isCut = true
       const referenced = this.follow(schema)
@@ -97,7 +97,7 @@ class Inlining {
   }
 
   #mergedParts(source: JsonObject, place: Place): JsonObject {
-    const result = ownKeywords(source, this.values ? 0 : this.copyBounds.description)
+    const result = ownKeywords(source, this.values ? 0 : this.bounds.description)
     const pattern = ownMember(source, 'pattern')
     if (typeof pattern === 'string' && result['pattern'] === undefined) this.patterns.add(pattern)
     this.#properties(source, result, place)
@@ -251,12 +251,12 @@ function ownKeywords(schema: JsonObject, maxDescription: number): JsonObject {
     const count = ownMember(schema, key)
     if (typeof count === 'number' && Number.isInteger(count) && count >= 0) result[key] = count
   }
-  bounds(schema, result)
+  copyBounds(schema, result)
   if (ownMember(schema, 'uniqueItems') === true) result['uniqueItems'] = true
   return result
 }
 
-function bounds(schema: JsonObject, result: JsonObject): void {
+function copyBounds(schema: JsonObject, result: JsonObject): void {
   for (const [limit, exclusive] of [
     ['minimum', 'exclusiveMinimum'],
     ['maximum', 'exclusiveMaximum'],

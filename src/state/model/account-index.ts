@@ -81,7 +81,7 @@ export class AccountIndex implements Index<Account>, AccountFinder {
 }
 
 function searchedText({ identifier, connector, provider }: Account): string {
-  return foldCase([identifier, connector, provider].join('\n'))
+  return foldCase([identifier, connector, provider].join('\0'))
 }
 
 function meetsCriteria({ connectors, ...exact }: Omit<AccountFilter, 'query'>): (account: Account) => boolean {
