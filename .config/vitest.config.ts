@@ -64,6 +64,7 @@ export default defineConfig({
   define: TEST_DEFINES,
   test: {
     globalSetup: ['.config/recorded-exchanges.ts'],
+    setupFiles: ['.config/property-seed.ts'],
     projects: [
       {
         extends: true,
