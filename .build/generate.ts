@@ -9,11 +9,11 @@ import { controlInput } from './generate/control-input.ts'
 import { embeddedDocument } from './generate/embedded-document.ts'
 import { errorReference } from './generate/error-reference.ts'
 import { fileReference } from './generate/file-reference.ts'
-import { fidelityTables } from './generate/fidelity-tables.ts'
+import { conformancePage } from './generate/conformance-page.ts'
 import { fieldTables } from './generate/field-tables.ts'
 import { groups } from './generate/groups.ts'
 import { jsonSchemas } from './generate/json-schemas.ts'
-import { lifecyclePages } from './generate/lifecycle-pages.ts'
+import { lifecycleDiagram } from './generate/lifecycle-diagram.ts'
 import { basisTable } from './generate/basis-table.ts'
 import { operationLines } from './generate/operation-lines.ts'
 import { optionsTables } from './generate/options-tables.ts'
@@ -50,8 +50,8 @@ const STEPS: readonly Step[] = [
   controlDocument,
   controlRoutes,
   controlInput,
-  lifecyclePages,
-  fidelityTables,
+  lifecycleDiagram,
+  conformancePage,
   supportedPage,
   optionsTables,
   calendarGuide,

@@ -1,13 +1,20 @@
 import type { Check } from '../../src/compare/conform/check.ts'
 import type { AuthorizationTraits } from '../../src/model/domain/authorization-type.ts'
 import { ERROR_CATALOGUE } from '../../src/model/domain/errors.ts'
-import { LIFECYCLE_STATES, MOVES } from '../../src/model/domain/lifecycle.ts'
+import {
+  LIFECYCLE_EVENTS,
+  LIFECYCLE_STATES,
+  type LifecycleState,
+  type Move,
+  MOVES,
+} from '../../src/model/domain/lifecycle.ts'
 import type { SeedBundle } from '../../src/model/domain/seed.ts'
 import { pretty } from './pretty.ts'
 import { operationsOf, readSpec, SPEC, type SpecOperation } from './spec-document.ts'
 import type { Step } from './step.ts'
 
 const PAGE = 'docs/supported.md'
+const BASES = ['document', 'convention', 'choice'] as const
 
 const SOURCES: Readonly<Record<AuthorizationTraits['source'], string>> = {
   consent: 'consent at the third party, in a browser or without one',
@@ -49,12 +56,12 @@ implementation to it: ${operations.length} operations and the proxy have their o
 
 ## Operations
 
-\`toolmock conform\` runs the checks. A [scenario](failures.md) with \`on: { operation: NAME }\` makes an operation fail.
+The status is in the column of its [basis](fidelity.md#basis). \`toolmock conform\` runs the checks. A [scenario](failures.md) with \`on: { operation: NAME }\` makes an operation fail.
 
-| operation | method and path | statuses | checks |
-| --- | --- | --- | --- |
-${operations.map((operation) => `| \`${operation.id}\` | \`${operation.method.toUpperCase()} ${operation.path}\` | ${statusesOf(operation)} | ${checksOf(operation.id)} |`).join('\n')}
-| \`proxy_request\` | \`any /proxy/{path}\` | those of the third party | ${checksOf('proxy_request')} |
+| operation | method and path | \`document\` | \`convention\` | \`choice\` | checks |
+| --- | --- | --- | --- | --- | --- |
+${operations.map((operation) => `| \`${operation.id}\` | \`${operation.method.toUpperCase()} ${operation.path}\` | ${BASES.map((basis) => statusesOf(operation, basis)).join(' | ')} | ${checksOf(operation.id)} |`).join('\n')}
+| \`proxy_request\` | \`any /proxy/{path}\` | | those of the third party | | ${checksOf('proxy_request')} |
 
 ## Protocols
 
@@ -68,16 +75,15 @@ ${operations.map((operation) => `| \`${operation.id}\` | \`${operation.method.to
 
 ## States of a connected account
 
-A seed puts an account into a state with \`status\`. \`toolmock accounts EVENT ACCOUNT\` causes an event. [Lifecycle](accounts.md#lifecycle) lists every move.
+A seed puts an account into a state with \`status\`. \`toolmock accounts EVENT ACCOUNT\` causes an event. A pair of state and event that the second table does not have leaves the state as it is. [Accounts and consent](accounts.md#lifecycle) shows the moves as a diagram.
 
-| state | how to seed it | moves from it | moves to it |
-| --- | --- | --- | --- |
+| state | how to seed it |
+| --- | --- |
 ${LIFECYCLE_STATES.filter((state) => state !== 'none')
-  .map(
-    (state) =>
-      `| \`${state}\` | \`{ connector: mail, identifier: ada@example.com, status: ${state} }\` | ${MOVES.filter(({ from }) => from === state).length} | ${MOVES.filter(({ to }) => to === state).length} |`,
-  )
+  .map((state) => `| \`${state}\` | \`{ connector: mail, identifier: ada@example.com, status: ${state} }\` |`)
   .join('\n')}
+
+${movesTable()}
 
 ## Errors
 
@@ -101,8 +107,27 @@ ${connectors}
 `
 }
 
-function statusesOf({ statusBasis }: SpecOperation): string {
-  return [...statusBasis.keys()].join(', ')
+function statusesOf({ statusBasis }: SpecOperation, basis: string): string {
+  return [...statusBasis].flatMap(([status, from]) => (from.split(':')[0] === basis ? [status] : [])).join(', ')
+}
+
+/** One row for each event and target, the states it moves from together. */
+function movesTable(): string {
+  const rows = new Map<string, Move[]>()
+  for (const move of MOVES) {
+    const key = `${move.event} ${move.to} ${move.basis}`
+    rows.set(key, [...(rows.get(key) ?? []), move])
+  }
+  const lines = [...rows.values()].map((moves) => {
+    const [{ event, to, basis }] = moves as [Move, ...Move[]]
+    const from = moves.map((move) => stateCell(move.from))
+    return `| ${from.length === LIFECYCLE_STATES.length - 1 ? 'any' : from.join(', ')} | ${event} | ${LIFECYCLE_EVENTS[event]} | ${stateCell(to)} | ${basis} |`
+  })
+  return ['| from | event | when | to | basis |', '| --- | --- | --- | --- | --- |', ...lines].join('\n')
+}
+
+function stateCell(state: LifecycleState): string {
+  return state === 'none' ? '(none)' : `\`${state}\``
 }
 
 /** The bundled connectors with their tools, made from their files. */

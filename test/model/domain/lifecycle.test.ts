@@ -9,7 +9,7 @@ import {
 } from '../../../src/model/domain/lifecycle.ts'
 
 /**
- * The table "States" of `docs/fidelity.md`, copied by hand: the next state for each event and state. A state that is not
+ * The moves of `docs/supported.md`, copied by hand: the next state for each event and state. A state that is not
  * listed does not change.
  */
 const ALL = ['PENDING_AUTH', 'PENDING_VERIFICATION', 'ACTIVE', 'EXPIRED', 'DISCONNECTED'] as const

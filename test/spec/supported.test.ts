@@ -1,21 +1,25 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { CHECKS } from '../../src/compare/conform/checks/table.ts'
+import { MOVES } from '../../src/model/domain/lifecycle.ts'
 import { MUTANTS } from '../mutants/table.ts'
 import { operations } from './document.ts'
 
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-const [, readme = ''] = /<!-- fidelity:start -->(.*)<!-- fidelity:end -->/s.exec(textOf('docs/fidelity.md')) ?? []
-const rows = [...readme.matchAll(/^\| (?<cells>.*) \|$/gm)]
-  .map(({ groups }) => (groups?.cells ?? '').split('|').map((cell) => cell.trim()))
-  .slice(2)
-const totals = rows.at(-1) ?? []
-const lines = rows.slice(0, -1)
+const supported = textOf('docs/supported.md')
+const rowsOf = (section: string): string[][] => {
+  const [, text = ''] = supported.split(`\n## ${section}\n`)
+  const [own = ''] = text.split(/^## /m)
+  return [...own.matchAll(/^\| (?<cells>.*) \|$/gm)].map(({ groups }) =>
+    (groups?.cells ?? '').split('|').map((cell) => cell.trim()),
+  )
+}
+const lines = rowsOf('Operations').slice(2)
 const numbersIn = (cell = ''): number[] => [...cell.matchAll(/\d+/g)].map(([digits]) => Number(digits))
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
 
-describe('the operations of docs/fidelity.md', () => {
+describe('docs/supported.md', () => {
   it.each(operations)('has $id with each of its statuses once', ({ id, responses }) => {
     const [line = []] = lines.filter(([name]) => name === `\`${id}\``)
     const statuses = line.slice(2, 5).flatMap(numbersIn)
@@ -27,11 +31,19 @@ describe('the operations of docs/fidelity.md', () => {
     expect(sum(numbersIn(line[5]))).toBeGreaterThan(0)
   })
 
-  it('counts every check and every mutant once', () => {
-    expect(sum(lines.flatMap((line) => numbersIn(line[5])))).toBe(CHECKS.length)
-    expect(numbersIn(totals[5]).at(-1)).toBe(CHECKS.length)
-    expect(sum(lines.flatMap((line) => numbersIn(line[6])))).toBe(MUTANTS.length)
-    expect(numbersIn(totals[6])).toEqual([MUTANTS.length])
+  it('counts every check once', () => {
+    const ofNoOperation = CHECKS.filter(({ operation }) => operation === null)
+    expect(sum(lines.flatMap((line) => numbersIn(line[5]))) + ofNoOperation.length).toBe(CHECKS.length)
+  })
+
+  it('has every move of the lifecycle, with its basis', () => {
+    const moves = rowsOf('States of a connected account').filter((line) => line.length === 5)
+    const wrong = MOVES.filter(({ event, to, basis }) => {
+      const target = to === 'none' ? '(none)' : `\`${to}\``
+      return !moves.some((line) => line[1] === event && line[3] === target && line[4] === basis)
+    })
+    expect(moves.length).toBeGreaterThan(15)
+    expect(wrong).toEqual([])
   })
 })
 

@@ -6,10 +6,8 @@ import { markedSection } from './marked-section.ts'
 import { operationsOf, readSpec, SPEC, type SpecOperation } from './spec-document.ts'
 import type { Step } from './step.ts'
 
-const FIDELITY = 'docs/fidelity.md'
 const CONFORMANCE = 'docs/conformance.md'
 const MUTANTS = 'test/mutants/table.ts'
-const BASES = ['document', 'convention', 'choice'] as const
 
 type Served = Pick<SpecOperation, 'id' | 'method' | 'path' | 'basis' | 'statusBasis'>
 
@@ -22,7 +20,7 @@ const PROXY: Served = {
   statusBasis: new Map(),
 }
 
-/** One line of the table in `docs/fidelity.md`, and one part of `docs/conformance.md`. */
+/** One part of `docs/conformance.md`. */
 interface Row {
   readonly name: string
   readonly operation: Served | null
@@ -30,22 +28,15 @@ interface Row {
   readonly mutants: readonly Mutant[]
 }
 
-/**
- * The operations, the basis of each and the checks that test it: one line for each operation in `docs/fidelity.md`, every check
- * with the mutants that it catches in `docs/conformance.md`.
- */
-export const fidelityTables: Step = {
-  name: 'fidelity tables',
+/** Every check of each operation, with the mutants that it catches. */
+export const conformancePage: Step = {
+  name: 'conformance page',
   inputs: [SPEC, 'src/compare/conform/check.ts', 'src/compare/conform/checks', 'test/mutants', 'test/mutants/table'],
-  outputs: [FIDELITY, CONFORMANCE],
+  outputs: [CONFORMANCE],
   make: async (root) => {
-    // The container image is built without `test/` and needs neither file.
+    // The container image is built without `test/` and does not need the page.
     if (!existsSync(join(root, MUTANTS))) return new Map()
-    const rows = await rowsOf(root)
-    return new Map([
-      ...(await markedSection(root, FIDELITY, 'fidelity', operationsTable(rows))),
-      ...(await markedSection(root, CONFORMANCE, 'checks', rows.map(partOf).join('\n\n'))),
-    ])
+    return markedSection(root, CONFORMANCE, 'checks', (await rowsOf(root)).map(partOf).join('\n\n'))
   },
 }
 
@@ -59,40 +50,6 @@ async function rowsOf(root: string): Promise<Row[]> {
   }
   const operations = [...operationsOf(await readSpec(root)), PROXY]
   return [...operations.map((operation) => row(operation.id, operation)), row('any operation', null)]
-}
-
-function operationsTable(rows: readonly Row[]): string {
-  const statuses = BASES.map((basis) =>
-    rows.reduce((sum, { operation }) => sum + statusesOf(operation, basis).length, 0),
-  )
-  const checks = rows.flatMap((row) => row.checks)
-  const mutants = rows.flatMap((row) => row.mutants)
-  return [
-    '| operation | method and path | `document` | `convention` | `choice` | checks | mutants |',
-    '| --- | --- | --- | --- | --- | --- | --- |',
-    ...rows.map(lineOf),
-    `| **in all** | ${rows.length - 2} operations and the proxy | ${statuses.join(' | ')} | ${countsOf(checks)} = **${checks.length}** | **${mutants.length}** |`,
-  ].join('\n')
-}
-
-function lineOf({ name, operation, checks, mutants }: Row): string {
-  const statuses = BASES.map((basis) => statusesOf(operation, basis).join(', '))
-  const [first, path] = operation
-    ? [`\`${name}\``, `\`${operation.method.toUpperCase()} ${operation.path}\``]
-    : [name, 'bearer, errors, bodies, ids']
-  return `| ${first} | ${path} | ${statuses.join(' | ')} | ${countsOf(checks)} | ${mutants.length} |`
-}
-
-function statusesOf(operation: Served | null, basis: string): string[] {
-  return [...(operation?.statusBasis ?? [])].filter(([, from]) => kindOf(from) === basis).map(([status]) => status)
-}
-
-function countsOf(checks: readonly Check[]): string {
-  return BASES.map((basis) => checks.filter((check) => kindOf(check.basis) === basis).length).join(' + ')
-}
-
-function kindOf(basis: string): string {
-  return basis.split(':')[0] ?? ''
 }
 
 function partOf({ name, operation, checks, mutants }: Row): string {
