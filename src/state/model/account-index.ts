@@ -21,7 +21,10 @@ export interface AccountFilter {
 export class AccountIndex implements Index<Account>, AccountFinder {
   /** Rows by id are the table's own. */
   readonly #find: (id: string) => Account | undefined
-  readonly #rows = new RowsInOrder<Account, { text: string }>()
+  readonly #rows = new RowsInOrder<Account, number, { text: string }>(
+    ({ sequence }) => sequence,
+    (a, b) => a - b,
+  )
   readonly #byIdentifier = new Lookup<Account>(({ identifier }) => identifier)
 
   constructor(find: (id: string) => Account | undefined) {
@@ -49,15 +52,12 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   /** The accounts that meet a filter, in creation order. */
   where(filter: AccountFilter): readonly Account[] {
     const { query, ...exact } = filter
-    const isMet = meetsCriteria(exact)
     const text = query && foldCase(query)
-    const accounts: Account[] = []
-    for (const queried of this.#rows.all) {
-      const { row } = queried
-      // Made once, because folding takes longer than the rest.
-      if (isMet(row) && (!text || (queried.text ??= searchedText(row)).includes(text))) accounts.push(row)
-    }
-    return accounts
+    // Made once, because folding takes longer than the rest.
+    const matches = text
+      ? this.#rows.all.filter((queried) => (queried.text ??= searchedText(queried.row)).includes(text))
+      : this.#rows.all
+    return matches.map(({ row }) => row).filter(meetsCriteria(exact))
   }
 
   ofConnector(connector: string): readonly Account[] {
@@ -86,8 +86,10 @@ function searchedText({ identifier, connector, provider }: Account): string {
 
 function meetsCriteria({ connectors, ...exact }: Omit<AccountFilter, 'query'>): (account: Account) => boolean {
   const fields = Object.entries(exact).filter(([, wanted]) => wanted !== undefined) as [keyof Account, string][]
-  return (account) =>
-    fields.every(([field, wanted]) => account[field] === wanted) && (connectors?.includes(account.connector) ?? true)
+  return (account) => {
+    for (const [field, wanted] of fields) if (account[field] !== wanted) return false
+    return connectors?.includes(account.connector) ?? true
+  }
 }
 
 function withoutCaseAndBlanks(identifier: string): string {

@@ -82,8 +82,13 @@ function collectionName({ connector, collection }: CollectionPlace): string {
   return `${connector}/${collection}`
 }
 
+type QueriedItem = QueriedRow<CollectionItem, ItemPosition, ItemText>
+type ItemsInOrder = RowsInOrder<CollectionItem, ItemPosition, ItemText>
+
 export class ItemSet {
-  readonly #rows = new RowsInOrder<CollectionItem, LastQuery>()
+  readonly #rows = itemsInOrder([])
+  /** The order of the last list that was sorted: the next one most often asks for the same, or for its next page. */
+  #sorted: { readonly sort: string; readonly rows: ItemsInOrder } | undefined
 
   get size(): number {
     return this.#rows.all.length
@@ -96,36 +101,43 @@ export class ItemSet {
 
   update(before: CollectionItem | undefined, after: CollectionItem | undefined): void {
     this.#rows.update(before, after)
+    this.#sorted?.rows.update(before, after)
   }
 
   find({ conditions, words, wordFields, sort, after, skip, limit }: ItemQuery): ItemPage {
     const isMet = testOfConditions(conditions)
-    const [textFields, sortFields] = [wordFields.join('\n'), sort.map(({ path }) => path).join('\n')]
-    const matches = this.#rows.all.filter(
-      (queried) =>
-        isMet(queried.row.item) &&
-        (words.length === 0 || words.every((word) => wordsText(queried, wordFields, textFields).includes(word))),
-    )
-    const compare = (a: ItemPosition, b: ItemPosition): number => comparePositions(a, b, sort)
-    const positionOf = (queried: QueriedItem): ItemPosition => sortedPosition(queried, sort, sortFields)
-    const beyond = after ? matches.filter((item) => compare(positionOf(item), after) > 0) : matches
-    const until = skip + limit
-    const inOrder =
-      sort.length > 0 ? firstInOrder(beyond, until, (a, b) => compare(positionOf(a), positionOf(b))) : beyond
-    const page = inOrder.slice(skip, until).map(({ row }) => row)
-    return { items: page, hasMore: beyond.length > until, total: matches.length }
+    const textFields = wordFields.join('\n')
+    const rows = this.#inOrder(sort).all
+    const met = conditions.length > 0 ? rows.filter(({ row }) => isMet(row.item)) : rows
+    const matches =
+      words.length > 0 ? met.filter((queried) => hasWords(wordsText(queried, wordFields, textFields), words)) : met
+    const start = after ? firstWhere(matches, ({ position }) => comparePositions(position, after, sort) > 0) : 0
+    const end = start + skip + limit
+    const page = matches.slice(start + skip, end).map(({ row }) => row)
+    return { items: page, hasMore: matches.length > end, total: matches.length }
+  }
+
+  #inOrder(sort: readonly SortField[]): ItemsInOrder {
+    if (sort.length === 0) return this.#rows
+    const name = JSON.stringify(sort)
+    if (this.#sorted?.sort !== name) this.#sorted = { sort: name, rows: itemsInOrder(sort, this.all()) }
+    return this.#sorted.rows
   }
 }
 
-/** What the last query made of an item, and the fields that it asked for. */
-interface LastQuery {
-  text: string
-  textFields: string
-  position: ItemPosition
-  sortFields: string
+function itemsInOrder(sort: readonly SortField[], rows: readonly CollectionItem[] = []): ItemsInOrder {
+  return new RowsInOrder(
+    (row) => itemPosition(row, sort),
+    (a, b) => comparePositions(a, b, sort),
+    rows,
+  )
 }
 
-type QueriedItem = QueriedRow<CollectionItem, LastQuery>
+/** What the last search made of an item, and the fields that it looked at. */
+interface ItemText {
+  text: string
+  textFields: string
+}
 
 function wordsText(queried: QueriedItem, fields: readonly string[], name: string): string {
   if (queried.text !== undefined && queried.textFields === name) return queried.text
@@ -136,30 +148,9 @@ function wordsText(queried: QueriedItem, fields: readonly string[], name: string
   return (queried.text = foldCase(values.map(plainText).join('\n')))
 }
 
-function sortedPosition(queried: QueriedItem, sort: readonly SortField[], name: string): ItemPosition {
-  if (queried.position && queried.sortFields === name) return queried.position
-  queried.sortFields = name
-  return (queried.position = itemPosition(queried.row, sort))
-}
-
-/** Above this size of a page, sorting all is faster than inserting into it. */
-const LONG_PAGE = 200
-
-/** The first items in an order, so many of them. */
-function firstInOrder<T>(items: readonly T[], count: number, compare: (a: T, b: T) => number): T[] {
-  if (count > LONG_PAGE) return items.toSorted(compare)
-  const first: T[] = []
-  for (const item of items) {
-    const last = first.length === count ? first.at(-1) : undefined
-    if (last && compare(item, last) > 0) continue
-    first.splice(
-      firstWhere(first, (each) => compare(each, item) > 0),
-      0,
-      item,
-    )
-    if (last) first.pop()
-  }
-  return first
+function hasWords(text: string, words: readonly string[]): boolean {
+  for (const word of words) if (!text.includes(word)) return false
+  return true
 }
 
 /** An empty path is the creation order. */

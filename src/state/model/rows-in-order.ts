@@ -13,25 +13,43 @@ export function firstWhere<T>(list: readonly T[], test: (item: T) => boolean, fr
 
 type Numbered = Row & { readonly sequence: number }
 
-/** A row beside what queries have made of it: thousands of rows are looked through for a page. */
-export type QueriedRow<T, Memo> = { readonly row: T } & Partial<Memo>
+/** A row beside its place and what queries have made of it: thousands of rows are looked through for a page. */
+export type QueriedRow<T, P, Memo> = { readonly row: T; readonly position: P } & Partial<Memo>
 
-/** Rows in creation order. */
-export class RowsInOrder<T extends Numbered, Memo> implements Index<T> {
-  readonly all: QueriedRow<T, Memo>[] = []
+/** Rows by a position that no two of them share. */
+export class RowsInOrder<T extends Numbered, P, Memo> implements Index<T> {
+  readonly #all: QueriedRow<T, P, Memo>[]
+  readonly #positionOf: (row: T) => P
+  readonly #compare: (a: P, b: P) => number
 
-  update(before: T | undefined, after: T | undefined): void {
-    if (after) {
-      const holder = this.all[this.#place(after)]?.row
-      if (holder?.sequence === after.sequence && holder.id !== after.id)
-        throw new Error(`the sequence ${after.sequence} of account ${after.id} belongs to ${holder.id}`)
-    }
-    if (before && this.all[this.#place(before)]?.row.id === before.id) this.all.splice(this.#place(before), 1)
-    if (after) this.all.splice(this.#place(after), 0, { row: after } as QueriedRow<T, Memo>)
+  constructor(positionOf: (row: T) => P, compare: (a: P, b: P) => number, rows: readonly T[] = []) {
+    this.#positionOf = positionOf
+    this.#compare = compare
+    this.#all = rows.map((row) => this.#queried(row)).sort((a, b) => compare(a.position, b.position))
   }
 
-  #place({ sequence }: T): number {
-    return firstWhere(this.all, ({ row }) => row.sequence >= sequence)
+  get all(): readonly QueriedRow<T, P, Memo>[] {
+    return this.#all
+  }
+
+  update(before: T | undefined, after: T | undefined): void {
+    const queried = after && this.#queried(after)
+    const holder = queried && this.#all[this.#place(queried.position)]
+    if (holder && holder.row.id !== after.id && this.#compare(holder.position, queried.position) === 0)
+      throw new Error(`the sequence ${after.sequence} of account ${after.id} belongs to ${holder.row.id}`)
+    if (before) {
+      const at = this.#place(this.#positionOf(before))
+      if (this.#all[at]?.row.id === before.id) this.#all.splice(at, 1)
+    }
+    if (queried) this.#all.splice(this.#place(queried.position), 0, queried)
+  }
+
+  #queried(row: T): QueriedRow<T, P, Memo> {
+    return { row, position: this.#positionOf(row) } as QueriedRow<T, P, Memo>
+  }
+
+  #place(position: P): number {
+    return firstWhere(this.#all, (each) => this.#compare(each.position, position) >= 0)
   }
 }
 
