@@ -10,12 +10,16 @@ import { useAction, useApi } from './use-api.ts'
 
 type DueItem = Schemas['DueItem']
 
+const MAX_GROUPS = 50
+
 export function ClockView() {
   const { busy, error, run } = useAction()
-  const due = useApi<Schemas['Due']>('/clock/due')
+  const due = useApi<Schemas['Due']>('/clock/due', { limit: 1000 })
   const { value: now } = clockNow
   const frozen = clockFrozen.value
   const [moved, setMoved] = useState<Schemas['MovedClock'] | undefined>(undefined)
+  const groups = groupsOf(due.value?.due ?? []).slice(0, MAX_GROUPS)
+  const next = groups[0]?.[0]
   const change = (body: Schemas['ClockChange']): void => run(async () => setMoved(await changeClock(body)))
   return (
     <div class="column page">
@@ -50,6 +54,14 @@ export function ClockView() {
             <Button label="+1 min" disabled={busy} onClick={() => change({ advance: '1m' })} />
             <Button label="+1 h" disabled={busy} onClick={() => change({ advance: '1h' })} />
             <Button label="+1 d" disabled={busy} onClick={() => change({ advance: '1d' })} />
+            {next && now !== undefined && (
+              <Button
+                label={`Next event, ${distanceOf(Date.parse(next.at), now)}`}
+                title={`${next.subject}: ${next.effect}`}
+                disabled={busy}
+                onClick={() => change({ now: next.at })}
+              />
+            )}
           </div>
           <SetClock busy={busy} change={change} />
           <Problem error={error} />
@@ -70,19 +82,22 @@ export function ClockView() {
             <Table
               label="Due next"
               heads={['In', ['At', 'mono'], 'What happens', 'Actions']}
-              rows={due.value.due.map((item, index, all) => [
+              rows={groups.map(([item, ...others], index) => [
                 distanceOf(Date.parse(item.at), now ?? 0),
-                dayOf(item.at) === dayOf(all[index - 1]?.at ?? now ?? 0)
+                dayOf(item.at) === dayOf(groups[index - 1]?.[0].at ?? now ?? 0)
                   ? timeOf(item.at).slice(0, 8)
                   : momentOf(item.at),
                 <>
-                  <Subject item={item} />: {item.effect}
+                  <strong>{others.length > 0 && `${others.length + 1} × `}</strong>
+                  <Subject item={item} />
+                  {others.some(({ subject }) => subject !== item.subject) && ` and ${others.length} more`}:{' '}
+                  {item.effect}
                 </>,
                 <SmallButton
                   label="Jump there"
                   disabled={busy}
                   aria-label={`Jump there: ${item.subject}, ${item.effect}`}
-                  onClick={() => change({ now: item.at })}
+                  onClick={() => change({ now: (others.at(-1) ?? item).at })}
                 />,
               ])}
             />
@@ -91,6 +106,18 @@ export function ClockView() {
       </Section>
     </div>
   )
+}
+
+/** Events of one kind that fall due in the same second. */
+function groupsOf(due: readonly DueItem[]): (readonly [DueItem, ...DueItem[]])[] {
+  const groups = new Map<string, [DueItem, ...DueItem[]]>()
+  for (const item of due) {
+    const key = `${item.at.slice(0, 19)} ${item.kind} ${item.effect}`
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return [...groups.values()]
 }
 
 /** What has become of each kind of event, for one and for more, and what there was before it and after. */

@@ -3,9 +3,9 @@ import type { Scenario, Schemas } from './api.ts'
 import { wordsOf } from './format.ts'
 import { change } from './live.ts'
 import { Table, Tag } from './content.tsx'
-import { SmallButton } from './controls.tsx'
-import { Detail, Loading, Problem, Section } from './layout.tsx'
-import { go, linkTo, NEW_SCENARIO, route } from './hash-route.ts'
+import { SearchField, SmallButton } from './controls.tsx'
+import { Detail, Empty, Loading, Problem, Section } from './layout.tsx'
+import { go, linkTo, NEW_SCENARIO, route, setParameters } from './hash-route.ts'
 import { OnDemand } from './on-demand.tsx'
 import { pathOf, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './keyboard.ts'
@@ -22,30 +22,53 @@ rules:
 `
 
 export function ScenariosView() {
-  const { id } = route.value
+  const { id, parameters } = route.value
+  const { q = '' } = parameters
   const { value, error } = useApi<Schemas['Scenarios']>('/scenarios')
-  const scenarios = [...(value?.scenarios ?? [])].sort((a, b) => rank(a) - rank(b))
-  useListNavigation(scenarios.length, () => go('scenarios'))
+  const all = value?.scenarios ?? []
+  const scenarios = all
+    .filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(q.toLowerCase()))
+    .sort((a, b) => rank(a) - rank(b))
+  useListNavigation(scenarios.length, () => go('scenarios', '', parameters))
   return (
     <div class="split">
       <div class="column list-side">
-        <div class="buttons controls">
+        <div class="buttons controls" role="search" aria-label="Scenarios">
+          <SearchField label="Search scenarios" value={q} onInput={(text) => setParameters({ q: text })} />
           <a class="button small" href={linkTo('scenarios', NEW_SCENARIO)}>
             New scenario
           </a>
           <span class="space" />
           <small>
-            {scenarios.filter(({ running, spent }) => running && !spent).length} of {scenarios.length} running
+            {all.filter(({ running, spent }) => running && !spent).length} of {all.length} running
           </small>
         </div>
         <Problem error={error} />
-        <div class="scroll" tabIndex={0} role="region" aria-label="Scenarios">
-          <ul class="scenarios">
-            {scenarios.map((scenario, row) => (
-              <ScenarioLine key={scenario.name} scenario={scenario} row={row} isOpen={scenario.name === id} />
-            ))}
-          </ul>
-        </div>
+        {value && scenarios.length === 0 && <Empty title="No scenario matches." />}
+        <Table
+          label="Scenarios"
+          class="scenarios"
+          heads={[['Scenario', 'wide'], ['State', 'type'], ['Fired', 'number'], 'Actions']}
+          list={{
+            open: scenarios.findIndex(({ name }) => name === id),
+            choose: (row) => go('scenarios', scenarios[row]?.name, parameters),
+          }}
+          rows={scenarios.map((scenario, row) => [
+            <>
+              <a
+                href={linkTo('scenarios', scenario.name, parameters)}
+                data-row={row}
+                aria-current={scenario.name === id ? 'true' : undefined}
+              >
+                {scenario.name}
+              </a>
+              <p class="quiet">{scenario.description}</p>
+            </>,
+            <StateTag scenario={scenario} />,
+            scenario.started && scenario.rules.reduce((sum, { hits }) => sum + hits, 0),
+            <StartStop scenario={scenario} />,
+          ])}
+        />
       </div>
       {id !== '' && <ScenarioDetail key={id} name={id} />}
     </div>
@@ -69,29 +92,11 @@ function StateTag({ scenario: { running, spent, started, state } }: Readonly<{ s
   )
 }
 
-function ScenarioLine({ scenario, row, isOpen }: Readonly<{ scenario: Scenario; row: number; isOpen: boolean }>) {
-  const { name, description, started, rules } = scenario
-  return (
-    <li class={isOpen ? 'open' : ''}>
-      <div class="row wrap">
-        <a href={linkTo('scenarios', name)} data-row={row} aria-current={isOpen ? 'true' : undefined}>
-          <strong>{name}</strong>
-        </a>
-        <StateTag scenario={scenario} />
-        <span class="space" />
-        <StartStop scenario={scenario} />
-      </div>
-      <p class="quiet">{description}</p>
-      {started && <Rules of={name} name={name} rules={rules} />}
-    </li>
-  )
-}
-
 function StartStop({ scenario: { name, running } }: Readonly<{ scenario: Scenario }>) {
   const { busy, error, run } = useAction()
   const put = (verb: 'start' | 'stop'): void => run(() => change('POST', pathOf('scenarios', name, verb)))
   return (
-    <>
+    <div class="buttons" onClick={(event) => event.stopPropagation()}>
       <SmallButton
         label={running ? 'Restart' : 'Start'}
         disabled={busy}
@@ -100,14 +105,14 @@ function StartStop({ scenario: { name, running } }: Readonly<{ scenario: Scenari
       />
       {running && <SmallButton label="Stop" disabled={busy} aria-label={`Stop ${name}`} onClick={() => put('stop')} />}
       <Problem error={error} />
-    </>
+    </div>
   )
 }
 
-function Rules({ of, name, rules }: Readonly<{ of: string; name: string; rules: Scenario['rules'] }>) {
+function Rules({ name, rules }: Readonly<{ name: string; rules: Scenario['rules'] }>) {
   return (
     <Table
-      label={`Rules of ${of}`}
+      label="Rules of the open scenario"
       heads={['Rule', ['At', 'quiet'], 'What it does', ['Matched', 'number'], ['Fired', 'number']]}
       rows={rules.map((rule) => [
         rule.name,
@@ -125,6 +130,7 @@ function Rules({ of, name, rules }: Readonly<{ of: string; name: string; rules: 
 
 function ScenarioDetail({ name }: Readonly<{ name: string }>) {
   const isNew = name === NEW_SCENARIO
+  const { parameters } = route.value
   const { value, error } = useApi<Schemas['ScenarioWithDocument']>(isNew ? null : pathOf('scenarios', name))
   const scenario = value?.scenario
   const text = isNew ? STARTER : value?.document
@@ -133,7 +139,7 @@ function ScenarioDetail({ name }: Readonly<{ name: string }>) {
     <Detail
       label="Scenario"
       name={title}
-      close={() => go('scenarios')}
+      close={() => go('scenarios', '', parameters)}
       title={
         <>
           <h2>{title}</h2>
@@ -145,7 +151,7 @@ function ScenarioDetail({ name }: Readonly<{ name: string }>) {
         <div class="detail-body">
           {scenario && (
             <Section title="Rules">
-              <Rules of="the open scenario" name={scenario.name} rules={scenario.rules} />
+              <Rules name={scenario.name} rules={scenario.rules} />
             </Section>
           )}
           <Section title="Document">
