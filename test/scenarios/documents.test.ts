@@ -9,6 +9,7 @@ import { packageRoot } from '../../src/files/package-disk.ts'
 import { bundledFile, bundledNames } from '../../src/files/package-files.ts'
 import { FAULT_KINDS, FAULTS } from '../../src/scenarios/faults/faults.ts'
 import { parseScenario } from '../../src/files/scenario-files.ts'
+import { RULE_PLACES, type RequestPlace } from '../../src/model/domain/scenario.ts'
 import { connectorsIn } from '../../src/files/seed-checks.ts'
 import { validateFiles } from '../../src/files/validate.ts'
 
@@ -27,20 +28,55 @@ describe('docs/scenarios.md', async () => {
     },
   )
 
-  it('has an example of every fault', async () => {
-    const scenarios = await Promise.all(
-      blocks.map((yaml) => parseScenario({ file: 'docs', text: yaml }, DOCUMENT_CHECKS, connectors)),
+  /** The rows of a section's tables whose first cell is code, with the places that the second one names. */
+  const rowsOf = (section: string): [code: string, places: readonly RequestPlace[]][] => {
+    const [, own = ''] = new RegExp(`^## ${section}\n([^]*?)(?=^## )`, 'm').exec(text) ?? []
+    return [...own.matchAll(/^\| `(.*?)` +\| ([^|]*)/gm)].map(([, code = '', cell = '']) => {
+      const places = RULE_PLACES.filter((place) => cell.includes(`\`${place}\``) !== cell.startsWith('all but'))
+      return [code, places]
+    })
+  }
+  const parses = async (at: RequestPlace, rule: object): Promise<boolean> => {
+    const others = [{ name: 'overloads', at, then: 'overloaded' }]
+    const scenario = { name: 'docs', initial: 'normal', rules: [{ name: 'rule', at, ...rule }, ...others] }
+    const source = { file: 'docs', text: JSON.stringify(scenario) }
+    return parseScenario(source, DOCUMENT_CHECKS, connectors).then(
+      () => true,
+      () => false,
     )
-    const kinds = scenarios.flatMap(({ rules }) => rules.flatMap((rule) => rule.do.map(({ kind }) => kind)))
-    expect([...new Set(kinds)].sort()).toEqual([...FAULT_KINDS].sort())
+  }
+  const latency = [{ latency: 1 }]
+
+  it('has each key of on at the places where a rule may have it', async () => {
+    const rows = rowsOf('Which requests: `on`')
+    for (const [code, places] of rows) {
+      const on: unknown = parse(`{ ${code} }`)
+      const expected = places.length === 0 ? RULE_PLACES : places
+      const taken = await Promise.all(RULE_PLACES.map((at) => parses(at, { on, do: latency })))
+      expect([code, RULE_PLACES.filter((_, index) => taken[index])]).toEqual([code, expected])
+    }
+    expect(rows.length).toBeGreaterThan(9)
   })
 
-  it.each(FAULT_KINDS.filter((kind) => FAULTS[kind].phase !== 'model'))(
-    'describes what %s does to an answer',
-    (kind) => {
-      expect(text.replaceAll(/^```.*?^```/gms, '')).toContain(`\`${kind}\``)
-    },
-  )
+  it('has conditions that a rule may have', async () => {
+    const rows = rowsOf('When: `when`')
+    for (const [code] of rows)
+      expect([code, await parses('service', { when: parse(`{ ${code} }`), do: latency })]).toEqual([code, true])
+    expect(rows.length).toBeGreaterThan(6)
+  })
+
+  it('has every fault, as a rule may have it at the places that the table names', async () => {
+    const sections = ['faults of the response', 'how events are sent', 'changes of the data']
+    const rows = sections.flatMap((section) => rowsOf(`What: ${section}`))
+    for (const [code, places] of rows) {
+      const fault = parse(`{ ${code} }`) as object
+      const tried = places.length === 0 ? RULE_PLACES : places
+      const taken = await Promise.all(tried.map((at) => parses(at, { do: [fault] })))
+      expect([code, places.length === 0 ? taken.includes(true) : !taken.includes(false)]).toEqual([code, true])
+    }
+    const kinds = rows.map(([code]) => code.split(':')[0] ?? '')
+    expect([...new Set(kinds)].sort()).toEqual([...FAULT_KINDS].sort())
+  })
 
   it('lists the bundled scenarios', async () => {
     const listed = [...text.matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map(([, name]) => name)
