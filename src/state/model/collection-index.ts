@@ -153,13 +153,9 @@ function hasWords(text: string, words: readonly string[]): boolean {
   return true
 }
 
-/** An empty path is the creation order. */
-function keyAt({ item, sequence }: CollectionItem, path: string): SortKey {
-  return path === '' ? sequence : sortKey(valueAt(item, path))
-}
-
-export function itemPosition(row: CollectionItem, sort: readonly SortField[]): ItemPosition {
-  return { keys: sort.map(({ path }) => keyAt(row, path)), sequence: row.sequence }
+/** By fields of an item; an empty path is the creation order. */
+export function itemPosition({ item, sequence }: CollectionItem, sort: readonly SortField[]): ItemPosition {
+  return { keys: sort.map(({ path }) => (path === '' ? sequence : sortKey(valueAt(item, path)))), sequence }
 }
 
 function comparePositions(a: ItemPosition, b: ItemPosition, sort: readonly SortField[]): number {

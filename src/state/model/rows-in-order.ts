@@ -18,38 +18,34 @@ export type QueriedRow<T, P, Memo> = { readonly row: T; readonly position: P } &
 
 /** Rows by a position that no two of them share. */
 export class RowsInOrder<T extends Numbered, P, Memo> implements Index<T> {
-  readonly #all: QueriedRow<T, P, Memo>[]
-  readonly #positionOf: (row: T) => P
-  readonly #compare: (a: P, b: P) => number
+  readonly all: QueriedRow<T, P, Memo>[]
 
-  constructor(positionOf: (row: T) => P, compare: (a: P, b: P) => number, rows: readonly T[] = []) {
-    this.#positionOf = positionOf
-    this.#compare = compare
-    this.#all = rows.map((row) => this.#queried(row)).sort((a, b) => compare(a.position, b.position))
-  }
-
-  get all(): readonly QueriedRow<T, P, Memo>[] {
-    return this.#all
+  constructor(
+    readonly positionOf: (row: T) => P,
+    readonly compare: (a: P, b: P) => number,
+    rows: readonly T[] = [],
+  ) {
+    this.all = rows.map((row) => this.#queried(row)).sort((a, b) => compare(a.position, b.position))
   }
 
   update(before: T | undefined, after: T | undefined): void {
     const queried = after && this.#queried(after)
-    const holder = queried && this.#all[this.#place(queried.position)]
-    if (holder && holder.row.id !== after.id && this.#compare(holder.position, queried.position) === 0)
+    const holder = queried && this.all[this.#place(queried.position)]
+    if (holder && holder.row.id !== after.id && this.compare(holder.position, queried.position) === 0)
       throw new Error(`the sequence ${after.sequence} of account ${after.id} belongs to ${holder.row.id}`)
     if (before) {
-      const at = this.#place(this.#positionOf(before))
-      if (this.#all[at]?.row.id === before.id) this.#all.splice(at, 1)
+      const at = this.#place(this.positionOf(before))
+      if (this.all[at]?.row.id === before.id) this.all.splice(at, 1)
     }
-    if (queried) this.#all.splice(this.#place(queried.position), 0, queried)
+    if (queried) this.all.splice(this.#place(queried.position), 0, queried)
   }
 
   #queried(row: T): QueriedRow<T, P, Memo> {
-    return { row, position: this.#positionOf(row) } as QueriedRow<T, P, Memo>
+    return { row, position: this.positionOf(row) } as QueriedRow<T, P, Memo>
   }
 
   #place(position: P): number {
-    return firstWhere(this.#all, (each) => this.#compare(each.position, position) >= 0)
+    return firstWhere(this.all, (each) => this.compare(each.position, position) >= 0)
   }
 }
 

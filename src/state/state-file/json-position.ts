@@ -1,4 +1,4 @@
-import { type JSONVisitor, visit } from 'jsonc-parser'
+import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser'
 
 export interface TextPosition {
   line: number
@@ -7,34 +7,28 @@ export interface TextPosition {
 
 /** The engine's own messages name the place in some cases only, and differently from version to version. */
 export function findSyntaxError(text: string): (TextPosition & { found: string }) | undefined {
-  let at: number | undefined
-  visitJson(text, { onError: (_, offset) => (at ??= offset) })
+  const errors: ParseError[] = []
+  parseTextTree(text, errors)
+  const at = errors[0]?.offset
   if (at === undefined) return undefined
-  const character = at < text.length ? characterText(text.codePointAt(at) ?? 0) : 'the end of the file'
-  return { ...lineAndColumn(text, at), found: character }
+  const [character] = text.slice(at, at + 2)
+  return { ...lineAndColumn(text, at), found: character ? characterText(character) : 'the end of the file' }
 }
 
 /** Where a path inside a JSON text leads; as far as the path goes when something on it is missing. */
 export function textPosition(text: string, path: readonly (string | number)[]): TextPosition {
-  let [position, line] = [0, -1]
-  const see = (at: number, place: readonly (string | number)[]): void => {
-    if (place.length > line && place.length <= path.length && place.every((part, depth) => part === path[depth]))
-      [position, line] = [at, place.length]
-  }
-  visitJson(text, {
-    onObjectBegin: (at, _length, _line, _character, place) => see(at, place()),
-    onArrayBegin: (at, _length, _line, _character, place) => see(at, place()),
-    onLiteralValue: (_value, at, _length, _line, _character, place) => see(at, place()),
-  })
-  return lineAndColumn(text, position)
+  const root = parseTextTree(text)
+  const nodes = path.map((_, at) => root && findNodeAtLocation(root, path.slice(0, path.length - at)))
+  return lineAndColumn(text, nodes.find((node) => node)?.offset ?? root?.offset ?? 0)
 }
 
-/** A text that nests deeper than the stack is visited up to there. */
-function visitJson(text: string, visitor: JSONVisitor): void {
+/** Undefined for a text that nests deeper than the stack. */
+function parseTextTree(text: string, errors?: ParseError[]): Node | undefined {
   try {
-    visit(text, visitor, { disallowComments: true })
+    return parseTree(text, errors, { disallowComments: true })
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
+    return undefined
   }
 }
 
@@ -43,10 +37,8 @@ function lineAndColumn(text: string, at: number): TextPosition {
   return { line: before.split('\n').length, column: at - before.lastIndexOf('\n') }
 }
 
-/** A sign that is invisible is named by its number. */
-function characterText(codePoint: number): string {
-  const number = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`
-  if (codePoint === 0xfeff) return `byte order mark (${number})`
-  const character = String.fromCodePoint(codePoint)
-  return /[\p{C}\p{Z}]/u.test(character) ? number : JSON.stringify(character)
+/** One that is invisible by its number. */
+function characterText(character: string): string {
+  const number = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0') ?? ''
+  return /[\p{C}\p{Z}]/u.test(character) ? `U+${number}` : JSON.stringify(character)
 }
