@@ -115,12 +115,11 @@ function connectionProblems(item: JsonObject, path: Path, connectors: KnownConne
 function connectorProblems(item: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {
   const name = ownMember(item, 'connector')
   if (typeof name !== 'string' || connectors.has(name)) return []
-  const mistake = `${problemValue(name)}${hints.didYouMean(name, connectors.keys())}`
-  const names =
-    connectors.size > 0
-      ? listAllowed(name, connectors.keys(), hints)
-      : 'there is none; --seed bundled, or `seed: [bundled, …]` in the configuration file, adds the bundled ones'
-  return [{ path: [...path, 'connector'], found: mistake, allowed: `a connector that there is (${names})` }]
+  const suggestion = hints.didYouMean(name, connectors.keys())
+  const names = listAllowed(name, connectors.keys(), hints) || 'there is none'
+  const bundled = '; --seed bundled, or `seed: [bundled, …]` in the configuration file, adds the bundled ones'
+  const allowed = `a connector that there is (${names}${suggestion === '' ? bundled : ''})`
+  return [{ path: [...path, 'connector'], found: `${problemValue(name)}${suggestion}`, allowed }]
 }
 
 function accountProblems(item: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {

@@ -82,7 +82,7 @@ describe('validating files', () => {
       'a folder with an account at a bundled connector',
       { 'seed.yaml': 'accounts: [{ connector: mail, identifier: a }]\n', 'shop.yaml': SHOP },
       ['.'],
-      'seed.yaml:1:25: `accounts[0].connector` is "mail"; allowed: a connector that there is (shop)',
+      'seed.yaml:1:25: `accounts[0].connector` is "mail"; allowed: a connector that there is (shop; --seed bundled, or `seed: [bundled, …]` in the configuration file, adds the bundled ones)',
     ],
     [
       'the bundled seed, and one that is added to it',

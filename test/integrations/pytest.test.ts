@@ -140,7 +140,7 @@ describeWith('pytest', 'pytest-toolmock', () => {
   })
 
   it('starts the mock of the configuration file, and listens where no file says', () => {
-    const config = 'clock: 2026-01-31\nfreeze: true\nhost: 192.0.2.1\nport: 9\ntls: true\n'
+    const config = 'clock: 2026-01-31\nfreeze: true\nhost: 192.0.2.1\nport: 9\ntls: true\nadmin_token: secret-1\n'
     const test = `def test_time(toolmock_environment):
     assert toolmock_environment.clock.now() == "2026-01-31T00:00:00.000Z"
     assert toolmock_environment.url.startswith("http://127.0.0.1:")
@@ -214,6 +214,17 @@ describeWith('pytest', 'pytest-toolmock', () => {
     const { status, output } = pytest({ 'test_app.py': PASSING }, ['--toolmock-verdict'], { TOOLMOCK_URL: serving.url })
     expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('4 passed') as string })
     expect((await fetch(`${serving.url}/_mock/health`)).status).toBe(200)
+    await serving.stop()
+  })
+
+  it('takes the admin token of such a server from TOOLMOCK_ADMIN_TOKEN, and says so', async () => {
+    const serving = await toolmock.start(['--in-memory', '--admin-token', 'secret-1'])
+    const files = { 'test_app.py': 'def test_one(toolmock_environment):\n    pass\n' }
+    const variables = { TOOLMOCK_URL: serving.url, TOOLMOCK_ADMIN_TOKEN: 'secret-1' }
+    expect(pytest(files, [], variables).status).toBe(0)
+    const refused = pytest(files, [], { TOOLMOCK_URL: serving.url })
+    expect(refused.output).toContain('the control API requires the admin token')
+    expect(refused.output).toContain('the tests take it from TOOLMOCK_ADMIN_TOKEN')
     await serving.stop()
   })
 

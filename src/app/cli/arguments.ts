@@ -148,11 +148,15 @@ function variableValue(flag: Flag, variables: Variables): Value | undefined {
 }
 
 /** @throws UsageError for a flag that is not known, and for a value that it does not take */
-function flagIn(token: OptionToken, flags: readonly Flag[]): readonly [flag: Flag, value: Value] {
+function flagIn(token: OptionToken, flags: readonly Flag[]): readonly [flag: Flag, value: Value | undefined] {
   const negated = token.name.startsWith('no-') ? token.name.slice('no-'.length) : undefined
   const flag = flags.find(({ name }) => name === token.name || name === negated)
-  if (!flag || (flag.name === negated && flag.kind.type !== 'switch')) throw unknownFlag(flags, token.rawName)
-  return [flag, flag.kind.type === 'switch' ? switchValue(flag, token, negated !== undefined) : textValue(flag, token)]
+  const isNegated = flag?.name === negated
+  if (!flag || (isNegated && flag.kind.type !== 'switch' && flag.kind.type !== 'admin-token'))
+    throw unknownFlag(flags, token.rawName)
+  if (flag.kind.type === 'switch') return [flag, switchValue(flag, token, isNegated)]
+  if (isNegated && token.value !== undefined) throw new UsageError(`--no-${flag.name} takes no value.`)
+  return [flag, isNegated ? undefined : textValue(flag, token)]
 }
 
 /** No flag begins so: a word such as `-2h` or `-PT5M` is an operand. */

@@ -81,7 +81,9 @@ const CONFIG = settable({
 })
 
 const ADMIN = settable({
-  'admin-token': valued<string>({ type: 'admin-token' })('T')('the bearer token that the control API requires'),
+  'admin-token': valued<string>({ type: 'admin-token' })('T')(
+    'the bearer token that the control API requires; `--no-admin-token`: none, whatever a variable or the file says',
+  ),
 })
 
 const ADDRESS = settable({

@@ -21,6 +21,7 @@ import {
   detachedServer,
   FOLDER,
   healthStatus,
+  isAlive,
   SERVER_FILE,
 } from './running-server.ts'
 import { notWritten, reportWrite } from '../../platform/disk/written-file.ts'
@@ -131,7 +132,7 @@ function settingsOf({ values }: Arguments<'start'>): DetachedServer['settings'] 
   return JSON.parse(JSON.stringify({ ...others, 'admin-token': hash })) as DetachedServer['settings']
 }
 
-/** Whether its process is there and listens. A process that was killed leaves its file behind, and another may have its number. */
+/** Whether its process is there and listens. */
 async function isUp({ pid, ready }: DetachedServer): Promise<boolean> {
   if (!isAlive(pid)) return false
   if (!ready) return true
@@ -139,15 +140,6 @@ async function isUp({ pid, ready }: DetachedServer): Promise<boolean> {
     () => true,
     (error: unknown) => !hasCode(error, 'ECONNREFUSED'),
   )
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return hasCode(error, 'EPERM')
-  }
 }
 
 /** Stops the server of `start --detach` by the control API, since a signal on Windows would end it without writing the state. */

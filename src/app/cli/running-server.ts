@@ -43,12 +43,12 @@ interface ServerArguments extends Pick<Arguments<'healthcheck'>, 'given'> {
 }
 
 /**
- * The one that was given, else the one in the background here, else what the flags and variables of its start tell.
+ * The one that a flag or variable names, else the one in the background here, else that of the configuration file or the default.
  * @throws UsageError for a URL beside a port or host, all typed by the user
  */
 export function serverOf({ values, given }: ServerArguments): Server {
   const adminToken = values['admin-token']
-  const detached = isGiven({ given }) ? undefined : detachedServer()?.ready
+  const detached = serverInBackground({ given })?.ready
   if (detached) return { url: detached.url, ca: authorityOf(detached.variables), adminToken }
   const isSecure =
     values.tls || (values['tls-cert'] !== undefined && !isSetByStrongerSource({ given }, 'tls', 'tls-cert'))
@@ -62,9 +62,28 @@ export function serverOf({ values, given }: ServerArguments): Server {
 
 const ADDRESS_FLAGS = ['port', 'host', 'tls', 'tls-cert'] as const
 
+/** The one of this folder, unless a flag or a variable names another. The port of the file is where a start without `--port` listens. */
+function serverInBackground({ given }: Pick<ServerArguments, 'given'>): DetachedServer | undefined {
+  if (ADDRESSES.some((name) => (given.get(name) ?? 'file') !== 'file')) return undefined
+  const server = detachedServer()
+  return server && (!isGiven({ given }) || isAlive(server.pid)) ? server : undefined
+}
+
+/** A process that was killed leaves its file behind, and another may have its number. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return hasCode(error, 'EPERM')
+  }
+}
+
+const ADDRESSES = ['url', 'port', 'host']
+
 /** Whether a flag, a variable or the configuration file names a server. */
 export function isGiven({ given }: Pick<ServerArguments, 'given'>): boolean {
-  return ['url', 'port', 'host'].some((name) => given.has(name))
+  return ADDRESSES.some((name) => given.has(name))
 }
 
 /** The text of the certificate authority that a server said to trust. */

@@ -48,7 +48,7 @@ const TABLE: Readonly<Record<ErrorCode | OtherError, Remedy>> = {
   INVALID_CONNECTOR: remedy(
     'No connection of the environment has this key_id.',
     '4.6, G19',
-    'Use one of its connections, create a custom provider, or add a connector (PUT /_mock/connectors/{name}).',
+    'Use one of its connections, create a custom provider, or add a connector (PUT /_mock/connectors/{name}); --seed bundled, or `seed: [bundled, …]` in the configuration file, adds the bundled ones.',
   ),
   INVALID_AUTHORIZATION_DETAILS: remedy(
     'The authorization details do not fit the authorization type of the connector.',

@@ -76,7 +76,7 @@ function toolOf(connector: Connector, name: string): Tool {
   const toolNames = connector.tools.map((each) => each.name).join(', ') || 'none'
   throw new ServiceError(
     'TOOL_NOT_FOUND',
-    `connector ${connector.connector} has no tool ${quote(maskText(name))}; it has ${toolNames}`,
+    `tool not found: connector ${connector.connector} has no ${quote(maskText(name))}; it has ${toolNames}`,
   )
 }
 

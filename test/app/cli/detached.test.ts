@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ToolmockProcess } from './toolmock-process.ts'
 import { freePort } from '../../support/free-port.ts'
+import { until } from '../../support/until.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 let folder: string
@@ -57,6 +58,25 @@ describe('start --detach', () => {
         'warn TOOLMOCK_SEDE is not read; did you mean TOOLMOCK_SEED?\ninfo the configuration is that of toolmock.config.yaml\n',
     })
     expect(await run(START)).toEqual(first)
+  })
+
+  it('is found although the configuration file has another port, unless one is named or it was killed', async () => {
+    const url = /^export TOOLMOCK_URL=(\S+)$/m
+    writeFileSync(join(folder, 'toolmock.config.yaml'), `port: ${await freePort()}\nadmin_token: secret-1\n`)
+    mkdirSync(join(folder, '.git'))
+    const [, served] = url.exec((await run(START)).stdout) ?? []
+    expect(url.exec((await run(['env'])).stdout)?.[1]).toBe(served)
+    expect((await run(['clock', 'advance', '2h'])).code).toBe(0)
+    const other = `${await freePort()}`
+    for (const [args, variables] of [
+      [['env', '--port', other], {}],
+      [['env'], { TOOLMOCK_PORT: other }],
+    ] as const) {
+      expect((await run([...args], variables)).stderr).toContain(`http://127.0.0.1:${other} is not served`)
+    }
+    process.kill(server().pid, 'SIGKILL')
+    await until(async () => (await run(['env'])).stderr.includes('is not served'))
+    expect((await run(['env'])).stderr).not.toContain(served)
   })
 
   it('with the same flags again starts nothing; with other flags it names them and ends with 2', async () => {

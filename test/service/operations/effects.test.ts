@@ -235,7 +235,7 @@ describe('a refusal names what is wrong and what is allowed', () => {
       await createAccount(mock, { connector: 'plain' })
       const call = { ...ADA, connector: 'plain', tool_name: 'x' }
       expect((await mock.api.post('/execute_tool', call)).body.message).toBe(
-        'connector plain has no tool "x"; it has none',
+        'tool not found: connector plain has no "x"; it has none',
       )
       const { body } = await mock.api.delete('/custom-providers/acme')
       expect(body.message).toBe('there is no custom provider "acme"')
@@ -317,7 +317,7 @@ describe('the call of a tool', () => {
         error_code: 'INVALID_TOOL_INPUT',
         validation_error_info: { field_violations: [{ field: 'tool_input', constraint: 'path' }] },
       })
-      expect((await run(mock, 'sent')).body.message).toBe('connector app has no tool "sent"; it has send')
+      expect((await run(mock, 'sent')).body.message).toBe('tool not found: connector app has no "sent"; it has send')
     })
   })
 })

@@ -90,7 +90,7 @@ describe('POST /execute_tool with an identifier and no connector (G21)', () => {
     withToolmock(seedWith({}), async (mock) => {
       const answer = await run(mock, { tool_name: 'app_onyl' })
       expectError(answer, 404, 'TOOL_NOT_FOUND')
-      expect(answer.body.message).toBe('no connector has a tool "app_onyl"')
+      expect(answer.body.message).toBe('tool not found: no connector has "app_onyl"')
     }))
 
   it('answers ACCOUNT_NOT_FOUND where no connector with the tool has an account of the identifier', () =>

@@ -159,7 +159,7 @@ describe('POST /execute_tool', () => {
       const answer = await run(mock, 'mail_send_message', { to: 'x', subject: 'y' })
 
       expect(answer.status).toBe(404)
-      expect(answer.body.message).toBe('connector app has no tool "mail_send_message"; it has echo, typed')
+      expect(answer.body.message).toBe('tool not found: connector app has no "mail_send_message"; it has echo, typed')
     }))
 
   it('passes keys of object prototypes in the input on unchanged', () =>

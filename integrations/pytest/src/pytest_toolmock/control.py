@@ -64,7 +64,8 @@ def _refusal(answer: urllib.error.HTTPError) -> ToolmockError:
     text = answer.read().decode(errors="replace")
     try:
         error = json.loads(text)["error"]
-        return ToolmockError(error["message"], error["code"], answer.code)
+        hint = "; the tests take it from TOOLMOCK_ADMIN_TOKEN" if error["code"] == "ADMIN_TOKEN_REQUIRED" else ""
+        return ToolmockError(error["message"] + hint, error["code"], answer.code)
     except (ValueError, KeyError, TypeError):
         return ToolmockError(f"{answer.url} answers {answer.code}; is it a toolmock?", "NO_TOOLMOCK", answer.code)
 

@@ -15,8 +15,8 @@ from .control import Control, Environment, ToolmockError
 # pytest leaves the frames of this module out of a traceback.
 __tracebackhide__ = True
 
-# The configuration file says what the mock is, and not where it listens.
-START = ["start", "--host", "127.0.0.1", "--port", "0", "--no-tls", "--in-memory", "--json", "--quiet"]
+# The configuration file says what the mock is, and neither where it listens nor who may control it.
+START = "start --host 127.0.0.1 --port 0 --no-tls --no-admin-token --in-memory --json --quiet".split()
 
 MISSING = (
     "there is no toolmock to start: install its package in this project (npm install --save-dev), put its executable on the "
