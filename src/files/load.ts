@@ -137,7 +137,7 @@ async function textFile(file: string): Promise<TextFile> {
 }
 
 async function parseScenarioFile(source: TextFile, context: ScenarioContext, parameters = ''): Promise<Scenario> {
-  const { parseScenario, withParameters } = await loadScenarioFiles()
+  const { parseScenario, scenarioWithParameters: withParameters } = await loadScenarioFiles()
   return parseScenario(
     parameters === '' ? source : withParameters(source, parameters),
     context.checks,

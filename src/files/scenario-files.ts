@@ -32,7 +32,7 @@ const PARAMETERS: Readonly<Record<string, readonly Path[]>> = {
 }
 
 /** `tool=crm_find&identifier=*`; a tool elsewhere needs its connector too. @throws DocumentError for one of no rule */
-export function withParameters({ file, text }: TextFile, parameters: string): TextFile {
+export function scenarioWithParameters({ file, text }: TextFile, parameters: string): TextFile {
   const document = new SourceText(text, file).value
   // A plus is a plus, unlike in a form: identifiers have them.
   const values = Object.fromEntries(

@@ -81,11 +81,11 @@ export class SourceText {
   }
 
   problem(problem: Problem): FileProblem {
-    return problemAt(this.file, this.#place(this.#offset(problem)), problem)
+    return problemAt(this.file, this.#placeAt(this.#offsetOfPath(problem)), problem)
   }
 
   /** Where a path starts; where its last parts do not exist, the start of what they are missing from. */
-  #offset({ path, atKey = false }: Problem): number {
+  #offsetOfPath({ path, atKey = false }: Problem): number {
     for (let length = path.length; length >= 0; length--) {
       const offset = this.#tree.offsetOf(path.slice(0, length), atKey && length === path.length)
       if (offset !== undefined) return offset
@@ -93,7 +93,7 @@ export class SourceText {
     return 0
   }
 
-  #place(offset: number): { line: number; column: number } {
+  #placeAt(offset: number): { line: number; column: number } {
     const { line, col } = this.#lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
@@ -101,7 +101,7 @@ export class SourceText {
   #refuseSyntax(problems: readonly SyntaxProblem[]): DocumentError {
     const listed = problems.slice(0, MAX_SYNTAX_PROBLEMS)
     return new DocumentError(
-      listed.map(({ offset, ...problem }) => problemAt(this.file, this.#place(offset), { path: [], ...problem })),
+      listed.map(({ offset, ...problem }) => problemAt(this.file, this.#placeAt(offset), { path: [], ...problem })),
     )
   }
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request as askMock, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { type ConformOptions, type ConformReport, conform } from '../../src/compare/conform/run.ts'
+import { type ConformOptions, type ConformReport, checkConformance } from '../../src/compare/conform/run.ts'
 import type { Operation } from '../../src/model/contract/shapes.ts'
 import type { Handler } from '../../src/service/operations/operation.ts'
 import { OPERATIONS } from '../../src/service/operations/table.ts'
@@ -19,7 +19,7 @@ export function conformOf(
 ): Promise<ConformReport> {
   return withBrokenMock(mutant, { mcp: true }, async ({ baseUrl, client }) => {
     const standard = { baseUrl, client, prefix: 'conform-mutant', allowProviderChanges: true }
-    return conform({ ...standard, controlApi: true, ...options })
+    return checkConformance({ ...standard, controlApi: true, ...options })
   })
 }
 

@@ -1,5 +1,5 @@
 import { conformReportText } from '../../compare/conform/report-formats.ts'
-import { conform as runConformance } from '../../compare/conform/run.ts'
+import { checkConformance as runConformance } from '../../compare/conform/run.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { RandomIds } from '../../state/model/time-and-ids.ts'
 import type { Run } from './command.ts'

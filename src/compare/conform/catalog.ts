@@ -31,7 +31,7 @@ const TOOLS = {
 export class Catalog {
   readonly #api: Api
   readonly #named: string | undefined
-  readonly #listed = once(() => this.#list())
+  readonly #listed = once(() => this.#enabledConnections())
   #tools = new Map<string, Promise<ListedTool[]>>()
 
   constructor(api: Api, connectorName: string | undefined) {
@@ -78,7 +78,7 @@ export class Catalog {
     return tools
   }
 
-  async #list(): Promise<ListedConnector[]> {
+  async #enabledConnections(): Promise<ListedConnector[]> {
     const response = await this.#api.get('/connections')
     if (response.status !== 200) return []
     return response.objects('connections').flatMap((connection) => {

@@ -27,7 +27,7 @@ export class TestResources {
 
   /** Adds the account of an answer, if its name is one of this run, or the run has just created it. */
   addAccount({ status, text }: ServiceResponse, isCreated = false): void {
-    if (status <= 201) this.#add(valueAt(parsedJson(text), 'connected_account'), isCreated)
+    if (status <= 201) this.#addAccount(valueAt(parsedJson(text), 'connected_account'), isCreated)
   }
 
   /** As `addAccount`. */
@@ -67,12 +67,12 @@ export class TestResources {
     await everyPage(async (page_token) => {
       const query = { query: this.prefix, page_size: 30, page_token }
       const response = (await this.#api.get('/connected_accounts:search', query)).is(200)
-      for (const account of response.list('connected_accounts')) this.#add(account)
+      for (const account of response.list('connected_accounts')) this.#addAccount(account)
       return response
     })
   }
 
-  #add(account: JsonValue | undefined, isCreated = false): void {
+  #addAccount(account: JsonValue | undefined, isCreated = false): void {
     const [id, identifier] = ['id', 'identifier'].map((field) => textOf(valueAt(account, field)))
     if (id && (isCreated || identifier?.startsWith(this.prefix)))
       this.add(id, () => this.#api.post('/connected_accounts:delete', { id }))

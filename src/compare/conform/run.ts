@@ -34,7 +34,7 @@ export interface ConformReport {
 }
 
 /** Checks a target against the service's contract. @throws StartError when the target cannot be reached at all */
-export async function conform(options: ConformOptions): Promise<ConformReport> {
+export async function checkConformance(options: ConformOptions): Promise<ConformReport> {
   const checks = chosenChecks(options)
   const target = new ConformTarget(options.baseUrl, [])
   const api = new Api(target, options.client)

@@ -40,7 +40,7 @@ export class ServiceResponse {
   /** @throws Broken when the answer has another status */
   is(...statuses: number[]): this {
     if (statuses.includes(this.status)) return this
-    throw new Broken(`${this.asked} to answer ${statuses.join(' or ')}`, `${this.status} ${excerpt(this.text)}`)
+    throw new Broken(`${this.asked} to answer ${statuses.join(' or ')}`, `${this.status} ${bodyExcerpt(this.text)}`)
   }
 
   /** @throws Skipped when the target does not serve the path, which is of a part that it may lack */
@@ -54,7 +54,7 @@ export class ServiceResponse {
   get json(): JsonValue {
     this.#json ??= parsedJson(this.text)
     if (this.#json !== undefined) return this.#json
-    throw new Broken(`${this.asked} to answer JSON`, excerpt(this.text))
+    throw new Broken(`${this.asked} to answer JSON`, bodyExcerpt(this.text))
   }
 
   /** The value at `a.b.0.c`; undefined when something on the way is absent. */
@@ -93,7 +93,7 @@ export class ServiceResponse {
 
   /** @throws Broken unless the value at `path` equals `expected` */
   has(path: string, expected: JsonValue | undefined): this {
-    same(this.at(path), expected, `${path} of ${this.asked}`)
+    equal(this.at(path), expected, `${path} of ${this.asked}`)
     return this
   }
 
@@ -112,7 +112,7 @@ export class ServiceResponse {
 }
 
 /** @throws Broken unless both are equal */
-export function same(actual: unknown, expected: unknown, what: string): void {
+export function equal(actual: unknown, expected: unknown, what: string): void {
   if (isDeepStrictEqual(comparableValue(actual), comparableValue(expected))) return
   throw new Broken(`${what} to be ${responseText(expected)}`, responseText(actual))
 }
@@ -124,7 +124,7 @@ export function must(holds: boolean, expected: string, actual: unknown): void {
 
 /** @throws Broken unless both have the same members, in any order */
 export function sameMembers(actual: readonly string[], expected: readonly string[], what: string): void {
-  same([...actual].sort(), [...expected].sort(), what)
+  equal([...actual].sort(), [...expected].sort(), what)
 }
 
 /** Every page of a list, first to last, by its page tokens. @throws Broken for a list without an end */
@@ -150,11 +150,11 @@ function comparableValue(value: unknown): unknown {
 }
 
 function responseText(value: unknown): string {
-  return value === undefined ? 'nothing' : excerpt(jsonText(value))
+  return value === undefined ? 'nothing' : bodyExcerpt(jsonText(value))
 }
 
 /** Tokens of a live service are masked, because many people can read a report. */
-function excerpt(text: string): string {
+function bodyExcerpt(text: string): string {
   const masked = text.replace(/("(?:access|refresh)_token":\s*")[^"]+/g, '$1…')
   return masked.length > 300 ? `${masked.slice(0, 300)}…` : masked
 }

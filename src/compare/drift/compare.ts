@@ -73,7 +73,7 @@ const OPEN: JsonObject = { additionalProperties: true }
 const ZERO: ReadonlySet<string> = new Set(['""', '[]', '{}', 'false', '0'])
 
 /** Compares two answers to the same request. */
-export class Comparison {
+export class ResponseComparison {
   readonly #context: CompareContext
   readonly differences: ResponseDifference[] = []
   /** The basis of everything that was compared. */
@@ -99,19 +99,19 @@ export class Comparison {
       const data = !this.#context.own && isLocated && isFound && isMissing
       const basis =
         schema.basis === 'transport' ? this.#context.schemas.of(operation, service.status).basis : schema.basis
-      this.#add('status', '', basis, mock.status, service.status, { behaviour: true, data })
+      this.#addDifference('status', '', basis, mock.status, service.status, { behaviour: true, data })
       return this
     }
     const [clock, serviceClock] = [mock, service].map(({ headers }) => Date.parse(String(headers['date'])) || 0)
     this.#clocks = { ahead: (serviceClock ?? 0) - (clock ?? 0), mock: clock ?? 0 }
-    this.#headers(schema.headers, mock, service)
+    this.#compareHeaders(schema.headers, mock, service)
     const [mine, theirs] = [responseBody(mock), responseBody(service)]
     if (mock.status >= 400) this.#errorCodes(schema.body?.basis ?? schema.basis, mine, theirs)
-    this.#value(schema.body, '', mine, theirs)
+    this.#compareValues(schema.body, '', mine, theirs)
     return this
   }
 
-  #add(
+  #addDifference(
     kind: Kind,
     place: string,
     basis: string,
@@ -122,27 +122,28 @@ export class Comparison {
     this.differences.push({ kind, place, basis, behaviour: false, mock, service, ...more })
   }
 
-  #headers(
+  #compareHeaders(
     declared: readonly { name: string; node: ResponseNode }[],
     mock: ServiceResponse,
     service: ServiceResponse,
   ): void {
     const type = ({ headers }: ServiceResponse): string => (headers['content-type'] ?? '').replace(/;.*/, '')
-    if (type(mock) !== type(service)) this.#add('header', 'content-type', 'document:1', type(mock), type(service))
+    if (type(mock) !== type(service))
+      this.#addDifference('header', 'content-type', 'document:1', type(mock), type(service))
     for (const { name, node } of declared) {
       const [mine, theirs] = [mock, service].map(({ headers }) => headers[name]?.toString())
       this.bases.add(node.basis)
-      if ((mine === undefined) !== (theirs === undefined)) this.#add('header', name, node.basis, mine, theirs)
+      if ((mine === undefined) !== (theirs === undefined)) this.#addDifference('header', name, node.basis, mine, theirs)
       else if (theirs !== undefined && !fitsSchema(node.schema, theirs))
-        this.#add('format', name, node.basis, mine, theirs)
-      else if (mine !== undefined && theirs !== undefined) this.#echo(name, node.basis, mine, theirs)
+        this.#addDifference('format', name, node.basis, mine, theirs)
+      else if (mine !== undefined && theirs !== undefined) this.#compareEcho(name, node.basis, mine, theirs)
     }
   }
 
   /** A header that the request has sent comes back; another one may come again in the body. */
-  #echo(name: string, basis: string, mine: string, theirs: string): void {
+  #compareEcho(name: string, basis: string, mine: string, theirs: string): void {
     const { map, sent } = this.#context
-    if (mine !== theirs && sent.has(mine)) this.#add('value', name, basis, mine, theirs, { behaviour: true })
+    if (mine !== theirs && sent.has(mine)) this.#addDifference('value', name, basis, mine, theirs, { behaviour: true })
     map.pair(mine, theirs)
   }
 
@@ -153,22 +154,22 @@ export class Comparison {
       if (ours === undefined || serviceCode === undefined || ours === serviceCode) continue
       const isOwn = typeof ours === 'string' && typeof serviceCode === 'string' && !isErrorCode(serviceCode)
       const word = isOwn ? { word: [ours, serviceCode] as const } : {}
-      this.#add(kind, path.replace('.0', '[]'), basis, ours, serviceCode, { behaviour: true, ...word })
+      this.#addDifference(kind, path.replace('.0', '[]'), basis, ours, serviceCode, { behaviour: true, ...word })
     }
   }
 
-  #value(node: ResponseNode | undefined, place: string, mine: Value, theirs: Value): void {
+  #compareValues(node: ResponseNode | undefined, place: string, mine: Value, theirs: Value): void {
     if (node) this.bases.add(node.basis)
     const [ours, serviceType] = [jsonType(mine), jsonType(theirs)]
-    if (ours !== serviceType) this.#add('type', place, node?.presence ?? 'document:1', mine, theirs)
-    else if (isJsonObject(mine) && isJsonObject(theirs)) this.#members(node, place, mine, theirs)
-    else if (Array.isArray(mine) && Array.isArray(theirs)) this.#items(node, place, mine, theirs)
-    else if (typeof mine === 'string' && typeof theirs === 'string') this.#text(node, place, mine, theirs)
-    else if (node && mine !== theirs && !place.endsWith('code') && !this.#lifetime(node, place, mine, theirs))
-      this.#different('value', node, place, mine, theirs)
+    if (ours !== serviceType) this.#addDifference('type', place, node?.presence ?? 'document:1', mine, theirs)
+    else if (isJsonObject(mine) && isJsonObject(theirs)) this.#compareMembers(node, place, mine, theirs)
+    else if (Array.isArray(mine) && Array.isArray(theirs)) this.#compareItems(node, place, mine, theirs)
+    else if (typeof mine === 'string' && typeof theirs === 'string') this.#compareTexts(node, place, mine, theirs)
+    else if (node && mine !== theirs && !place.endsWith('code') && !this.#compareLifetimes(node, place, mine, theirs))
+      this.#addBehaviour('value', node, place, mine, theirs)
   }
 
-  #members(node: ResponseNode | undefined, place: string, mine: JsonObject, theirs: JsonObject): void {
+  #compareMembers(node: ResponseNode | undefined, place: string, mine: JsonObject, theirs: JsonObject): void {
     const renamed = this.#renamedMembers(node, mine, theirs)
     for (const name of new Set([...Object.keys(mine), ...Object.keys(theirs)])) {
       const [ours, serviceMember] = [ownMember(mine, name), ownMember(theirs, name)]
@@ -180,7 +181,7 @@ export class Comparison {
       const member = declared ?? (isOpen ? { ...node, schema: OPEN } : undefined)
       if (member) this.bases.add(member.presence)
       if (ours !== undefined && serviceMember !== undefined) {
-        this.#value(member, at, ours, serviceMember)
+        this.#compareValues(member, at, ours, serviceMember)
         continue
       }
       const required = [ownMember(node?.schema ?? {}, 'required') ?? []].flat().includes(name)
@@ -191,7 +192,7 @@ export class Comparison {
       const behaviour = member !== undefined && !required
       const data = behaviour && !isZero && !this.#context.own && !this.#isRefusal
       const word = ours !== undefined && renamed?.[0] === name ? { word: renamed } : {}
-      this.#add(serviceMember === undefined ? 'missing' : 'extra', at, basis, ours, serviceMember, {
+      this.#addDifference(serviceMember === undefined ? 'missing' : 'extra', at, basis, ours, serviceMember, {
         behaviour,
         data,
         ...word,
@@ -212,7 +213,7 @@ export class Comparison {
     return isKnown || jsonType(mine[lacking]) !== jsonType(theirs[added]) ? undefined : [lacking, added]
   }
 
-  #items(
+  #compareItems(
     node: ResponseNode | undefined,
     place: string,
     mine: readonly JsonValue[],
@@ -220,41 +221,41 @@ export class Comparison {
   ): void {
     const item = node && this.#context.schemas.item(node)
     const at = `${place}[]`
-    const names = mine.map((each) => this.#name(each, (value) => this.#context.map.known(value)))
-    const others = theirs.map((each) => this.#name(each, (value) => value))
+    const names = mine.map((each) => this.#itemName(each, (value) => this.#context.map.known(value)))
+    const others = theirs.map((each) => this.#itemName(each, (value) => value))
     if (names.every((name) => name !== undefined) && others.every((name) => name !== undefined)) {
       if ([...names].sort().join('\n') !== [...others].sort().join('\n'))
-        this.#different('items', node, at, names.length, others.length)
-      else if (names.join('\n') !== others.join('\n')) this.#different('order', node, at, mine[0], theirs[0])
-    } else if (mine.length !== theirs.length) this.#different('items', node, at, mine.length, theirs.length)
+        this.#addBehaviour('items', node, at, names.length, others.length)
+      else if (names.join('\n') !== others.join('\n')) this.#addBehaviour('order', node, at, mine[0], theirs[0])
+    } else if (mine.length !== theirs.length) this.#addBehaviour('items', node, at, mine.length, theirs.length)
     for (const [index, each] of mine.entries()) {
       const partner = theirs[names[index] === undefined ? index : others.indexOf(names[index])] ?? theirs[index]
-      if (partner !== undefined) this.#value(item, at, each, partner)
+      if (partner !== undefined) this.#compareValues(item, at, each, partner)
     }
   }
 
   /** What tells an item from others: its id, or the whole text. */
-  #name(item: JsonValue, mapped: (value: string) => string | undefined): string | undefined {
+  #itemName(item: JsonValue, mapped: (value: string) => string | undefined): string | undefined {
     const id = isJsonObject(item) ? ownMember(item, 'id') : item
     return typeof id === 'string' ? mapped(id) : undefined
   }
 
-  #text(node: ResponseNode | undefined, place: string, mine: string, theirs: string): void {
+  #compareTexts(node: ResponseNode | undefined, place: string, mine: string, theirs: string): void {
     const { map, sent } = this.#context
     if (mine === theirs || map.known(mine) === theirs) return
     const [mineUrl, theirUrl] = place === REDIRECT ? [parseUrl(mine), parseUrl(theirs)] : []
     if (mineUrl && theirUrl) {
-      if (this.#parameters(mineUrl) !== this.#parameters(theirUrl))
-        this.#add('value', place, 'document:4.6', mine, theirs, { behaviour: true })
+      if (this.#queryParameters(mineUrl) !== this.#queryParameters(theirUrl))
+        this.#addDifference('value', place, 'document:4.6', mine, theirs, { behaviour: true })
       return
     }
     if (node && !fitsSchema(node.schema, theirs)) {
-      this.#form(node, place, mine, theirs)
+      this.#checkForm(node, place, mine, theirs)
       return
     }
-    if (node ? this.#lifetime(node, place, mine, theirs) : map.url(mine) === theirs) return
+    if (node ? this.#compareLifetimes(node, place, mine, theirs) : map.url(mine) === theirs) return
     if (node && ownMember(node.schema, 'x-extensible-enum') !== undefined) {
-      this.#add('value', place, node.valueBasis, mine, theirs, { behaviour: true })
+      this.#addDifference('value', place, node.valueBasis, mine, theirs, { behaviour: true })
       return
     }
     const isWord = node !== undefined && ownMember(node.schema, 'enum') !== undefined && !place.endsWith('error_code')
@@ -264,35 +265,35 @@ export class Comparison {
     const follows = isWord || sent.has(mine) || isIdentity || isUrl || (mine === '') !== (theirs === '')
     const isProse = this.#isRefusal && /(?:message|description)$/.test(place)
     if (follows && !DATE_TIME.test(mine) && !isProse) {
-      this.#different('value', node, place, mine, theirs)
+      this.#addBehaviour('value', node, place, mine, theirs)
       return
     }
     const [prefix, servicePrefix] = [mine, theirs].map((text) => /^[a-z]+_/.exec(text)?.[0])
     if (prefix !== servicePrefix && IDENTITY.test(place) && prefix !== undefined)
-      this.#add('format', place, 'choice', mine, theirs)
+      this.#addDifference('format', place, 'choice', mine, theirs)
   }
 
   /** What an address has in its query, where the values of those that the request has sent count. */
-  #parameters(url: URL): string {
+  #queryParameters(url: URL): string {
     const { sent } = this.#context
     const pairs = [...url.searchParams].map(([name, value]) => [name, value === '' || sent.has(value) ? value : '*'])
     return jsonText(pairs)
   }
 
   /** A text that is none of the words, or has not the form, that the contract declares. */
-  #form(node: ResponseNode, place: string, mine: string, theirs: string): void {
+  #checkForm(node: ResponseNode, place: string, mine: string, theirs: string): void {
     const words = ownMember(node.schema, 'enum')
     if (Array.isArray(words)) {
       if (place.endsWith('error_code')) return
-      this.#add('word', place, node.basis, mine, theirs, { word: [mine, theirs] })
+      this.#addDifference('word', place, node.basis, mine, theirs, { word: [mine, theirs] })
       return
     }
     const isInstant = ownMember(node.schema, 'format') === 'date-time' && DATE_TIME.test(theirs)
-    this.#add('format', place, isInstant ? node.basis : node.presence, mine, theirs)
+    this.#addDifference('format', place, isInstant ? node.basis : node.presence, mine, theirs)
   }
 
   /** Whether the value is a duration, or the end of one, that a setting holds; adds where it differs. */
-  #lifetime(node: ResponseNode, place: string, mine: Value, theirs: Value): boolean {
+  #compareLifetimes(node: ResponseNode, place: string, mine: Value, theirs: Value): boolean {
     const setting = ownMember(node.schema, 'x-setting')
     if (typeof setting !== 'string') return false
     const { ahead, mock } = this.#clocks
@@ -304,14 +305,14 @@ export class Comparison {
       // The two dates of an answer tell whole seconds, each rounded on its own: an end is known to a few seconds.
       const unit = typeof theirs === 'number' ? 1000 : CLOCK_TOLERANCE
       const rounded = Math.max(unit, Math.round(serviceLifetime / unit) * unit)
-      this.#add('lifetime', place, node.valueBasis, mine, theirs, { lifetime: [setting, rounded] })
+      this.#addDifference('lifetime', place, node.valueBasis, mine, theirs, { lifetime: [setting, rounded] })
     }
     return true
   }
 
   /** A value, which counts where it follows from what the run has done. */
-  #different(kind: Kind, node: ResponseNode | undefined, place: string, mine: Value, theirs: Value): void {
-    this.#add(kind, place, node?.valueBasis ?? 'choice', mine, theirs, {
+  #addBehaviour(kind: Kind, node: ResponseNode | undefined, place: string, mine: Value, theirs: Value): void {
+    this.#addDifference(kind, place, node?.valueBasis ?? 'choice', mine, theirs, {
       behaviour: true,
       data: !this.#context.own && !this.#isRefusal,
     })

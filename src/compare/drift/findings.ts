@@ -10,7 +10,7 @@ import { valueAt } from '../../model/domain/value-match.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
 import { basisOf } from '../../model/contract/basis.ts'
 import { ResponseSchemas } from './response-schema.ts'
-import { Comparison, type ResponseDifference, type Kind } from './compare.ts'
+import { ResponseComparison, type ResponseDifference, type Kind } from './compare.ts'
 import { bodyValue, type ValueMap } from './value-map.ts'
 
 export const CLASSES = ['contract', 'mock', 'data'] as const
@@ -92,7 +92,7 @@ export class Findings {
     const operation = operationAt(request.method, path)
     const isOwn = this.#isOwn(request, map) || this.#isSame
     const context = { schemas: this.#schemas, map, sent: this.#sent, own: isOwn || operation === 'create_token' }
-    const { differences, bases } = new Comparison(context).compare(operation, mock, service)
+    const { differences, bases } = new ResponseComparison(context).compare(operation, mock, service)
     for (const basis of bases) this.exercise(basis)
     if (operation !== undefined && mock.status < 400 && service.status === mock.status)
       for (const path of sentBy(request).names)

@@ -89,16 +89,16 @@ export function driftIn(format: 'text' | 'json' | 'junit' | 'sarif', report: Dri
     case 'json':
       return jsonText(report, 2)
     case 'junit':
-      return junit(report)
+      return driftJunit(report)
     case 'sarif':
-      return sarif(report, version)
+      return driftSarif(report, version)
   }
 }
 
 /** A test for each finding, which fails, and one for each gap that was confirmed. */
-function junit({ findings, gaps }: DriftReport): string {
+function driftJunit({ findings, gaps }: DriftReport): string {
   const failed = (each: DriftFinding): JunitCase => {
-    return { className: each.operation, name: each.id, type: each.class, texts: [sentence(each)] }
+    return { className: each.operation, name: each.id, type: each.class, texts: [findingSentence(each)] }
   }
   const skipped = { outcome: 'skipped', texts: ['no request was about it'] } as const
   const cases: JunitCase[] = [
@@ -116,7 +116,7 @@ const RULES: Readonly<Record<DriftFinding['class'], string>> = {
   data: 'The service and the mock hold other accounts, tools or connections',
 }
 
-function sarif({ findings, gaps, summary }: DriftReport, version: string): string {
+function driftSarif({ findings, gaps, summary }: DriftReport, version: string): string {
   const rules = CLASSES.map((name) => ({
     id: `drift-${name}`,
     shortDescription: { text: RULES[name] },
@@ -132,14 +132,14 @@ function findingResult(finding: DriftFinding): Result {
     ruleId: `drift-${finding.class}`,
     ruleIndex: CLASSES.indexOf(finding.class),
     level: LEVELS[finding.class],
-    message: { text: plainMessage(sentence(finding)) },
+    message: { text: plainMessage(findingSentence(finding)) },
     locations: [inOperation(operation, place === '' ? operation : place, id)],
     partialFingerprints: fingerprints(id),
     properties: { id, gap, basis, service, mock, settings },
   }
 }
 
-function sentence(finding: DriftFinding): string {
+function findingSentence(finding: DriftFinding): string {
   const { id, gap, basis, title, settings } = finding
   const fix = settings ? `; fix: ${jsonText(settings)}` : ''
   const about = [id, title, responsesOf(finding)].filter((each) => each !== undefined)

@@ -58,7 +58,7 @@ export interface DriftResult {
 }
 
 /** Compares a service with a mock. @throws StartError when the service cannot be asked */
-export async function drift(options: DriftOptions): Promise<DriftResult> {
+export async function findDrift(options: DriftOptions): Promise<DriftResult> {
   const { baseUrl, client, prefix, progress, signal } = options
   const service = new Service(options)
   const { api, resources } = service

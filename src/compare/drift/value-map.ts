@@ -112,22 +112,22 @@ export class ValueMap {
       value.replace(/\S+$/, (word) => this.value(word)),
     ])
     const isForm = names.some(([name, value]) => name.toLowerCase() === 'content-type' && value.includes('form'))
-    const bodyPart = body === undefined ? {} : { body: isForm ? this.#query(body) : this.#json(body) }
-    return { ...rest, path: this.#path(path), headers: Object.fromEntries(names), ...bodyPart }
+    const bodyPart = body === undefined ? {} : { body: isForm ? this.#mappedQuery(body) : this.#mappedJson(body) }
+    return { ...rest, path: this.#mappedPath(path), headers: Object.fromEntries(names), ...bodyPart }
   }
 
-  #path(path: string): string {
+  #mappedPath(path: string): string {
     const [file = '', ...query] = path.split('?')
     const mapped = file.replaceAll(/[^/:]+/g, (part) => {
       const plain = percentDecoded(part) ?? part
       const value = this.value(plain)
       return value === plain ? part : encodeURIComponent(value)
     })
-    return [mapped, ...(query.length === 0 ? [] : [this.#query(query.join('?'))])].join('?')
+    return [mapped, ...(query.length === 0 ? [] : [this.#mappedQuery(query.join('?'))])].join('?')
   }
 
   /** Pairs without a known value stay as they were written. */
-  #query(query: string): string {
+  #mappedQuery(query: string): string {
     const mapped = query.split('&').map((pair) => {
       const [name, encoded] = pair.split(/=(.*)/s)
       const text = (encoded ?? '').replaceAll('+', ' ')
@@ -139,7 +139,7 @@ export class ValueMap {
   }
 
   /** Unchanged, byte for byte, where it holds no known value. */
-  #json(text: string): string {
+  #mappedJson(text: string): string {
     const value = bodyValue(text)
     if (value === undefined) return text
     const mapped = this.#mappedValue(value)

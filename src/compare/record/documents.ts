@@ -91,7 +91,7 @@ class Traffic {
     }
     if (status < 200 || status >= 300 || !isJsonObject(responseBody)) return
     // A link makes an account where there is none. One that was there and was not seen before cannot be told from it.
-    if (operation === 'create_magic_link' && asked['id'] === undefined && !this.#account(asked)) {
+    if (operation === 'create_magic_link' && asked['id'] === undefined && !this.#locatedAccount(asked)) {
       this.#made.add(accountName(asked))
       this.#linked.add(asked['connector'] ?? '')
     }
@@ -135,7 +135,7 @@ class Traffic {
       // Some file systems take upper and lower case for the same name.
       for (let nth = 2; files.has(file.toLowerCase()); nth++) file = `${stem}-${nth}`
       files.add(file.toLowerCase())
-      connectors.set(file, secrets.hide(this.#connector(name, secrets)))
+      connectors.set(file, secrets.hide(this.#connectorDocument(name, secrets)))
     }
     const notMade = (all: Map<string, JsonObject>) =>
       [...all].flatMap(([key, each]) => (this.#made.has(key) ? [] : [each]))
@@ -169,7 +169,7 @@ class Traffic {
   }
 
   /** The account that a request names: the one in exactly that scope, else one within it (G21). */
-  #account(locator: Texts): JsonObject | undefined {
+  #locatedAccount(locator: Texts): JsonObject | undefined {
     const { connected_account_id: id, connector } = locator
     const accounts = [...this.#accounts.values()]
     if (id !== undefined) return accounts.find((account) => ownMember(account, 'id') === id)
@@ -189,7 +189,7 @@ class Traffic {
   #inferAccounts(): void {
     for (const { tool, response, locator } of this.#calls) {
       const { connected_account_id: id, identifier = id } = locator
-      if (!response || identifier === undefined || this.#account(locator)) continue
+      if (!response || identifier === undefined || this.#locatedAccount(locator)) continue
       const connector = locator['connector'] ?? this.#connectorOfTool(tool)
       const scope = fieldsIn(locator, ['organization_id', 'user_id'])
       const account = { ...(id !== undefined && { id }), connector, identifier, ...scope, status: 'ACTIVE' }
@@ -241,13 +241,13 @@ class Traffic {
     const provider = textAt(this.#tools.get(tool) ?? {}, 'provider')
     const caller = this.#calls.find((call) => call.tool === tool)?.locator
     const account =
-      (caller && this.#account(caller)) ??
+      (caller && this.#locatedAccount(caller)) ??
       [...this.#accounts.values()].find((each) => provider !== '' && ownMember(each, 'provider') === provider)
     if (account) return textAt(account, 'connector')
     return caller?.['connector'] ?? (provider === '' ? tool.split('_', 1).join() : provider.toLowerCase())
   }
 
-  #connector(name: string, secrets: Secrets): JsonObject {
+  #connectorDocument(name: string, secrets: Secrets): JsonObject {
     const further = [...this.#furtherConnections].flatMap(([key, connector]) => (connector === name ? [key] : []))
     const connections = [name, ...further]
     const accounts = connections.flatMap((each) => this.#accountsAt(each))
@@ -272,7 +272,7 @@ class Traffic {
         scopes.length > 0 && { oauth: { scopes: [...new Set(scopes)] } }),
       ...(type === 'CUSTOM' && { credentials: credentialsOf(fields) }),
       ...(tools.length > 0 && { tools: tools.map((tool) => this.#toolOf(tool)) }),
-      ...(tools.length > 0 && { responders: tools.flatMap((tool) => this.#responders(tool, secrets, size)) }),
+      ...(tools.length > 0 && { responders: tools.flatMap((tool) => this.#recordedResponders(tool, secrets, size)) }),
     }
   }
 
@@ -298,11 +298,11 @@ class Traffic {
   }
 
   /** One responder for each account and input, the ones that ask for most first, and one for everything else. */
-  #responders(tool: string, secrets: Secrets, size: FileSize): JsonObject[] {
+  #recordedResponders(tool: string, secrets: Secrets, size: FileSize): JsonObject[] {
     const request = { method: 'POST', path: `/tools/${tool}` }
     const groups = new Map<string, { on: JsonObject; answers: JsonObject[] }>()
     for (const call of this.#calls) {
-      const account = this.#account(call.locator)
+      const account = this.#locatedAccount(call.locator)
       if (call.tool !== tool || !call.response || !account) continue
       const body = inputMatch(secrets.json(call.input) as JsonObject)
       const naming = this.#furtherConnections.size > 0 ? ['connector', ...NAMING] : NAMING

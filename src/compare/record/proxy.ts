@@ -54,7 +54,7 @@ export class RecordingProxy {
       )
     })
     try {
-      await this.#probe()
+      await this.#checkUpstream()
     } catch (error) {
       await this.close()
       throw error
@@ -70,7 +70,7 @@ export class RecordingProxy {
     await Promise.all(this.#running)
   }
 
-  async #probe(): Promise<void> {
+  async #checkUpstream(): Promise<void> {
     const { upstream, nonce } = this.#options
     const asked = this.#client.send({ method: 'GET', path: PROBED_PATH, headers: { [PROBE]: nonce } })
     const response = await asked.catch((error: unknown) => {
@@ -98,7 +98,7 @@ export class RecordingProxy {
     const beginning = beginningOf(request)
     let recordedResponse: RecordedResponse | undefined
     try {
-      recordedResponse = await this.#exchange(request, response)
+      recordedResponse = await this.#forwardRequest(request, response)
     } finally {
       // A request whose sender has gone does not end.
       if (!request.complete) await finished(request.resume()).catch(() => undefined)
@@ -114,7 +114,7 @@ export class RecordingProxy {
   }
 
   /** The answer as it went on to the client; undefined where there was none, and the connection to the client ends as well. */
-  async #exchange(request: IncomingMessage, response: ServerResponse): Promise<RecordedResponse | undefined> {
+  async #forwardRequest(request: IncomingMessage, response: ServerResponse): Promise<RecordedResponse | undefined> {
     const aborted = new AbortController()
     response.once('close', () => aborted.abort())
     let incoming: IncomingMessage

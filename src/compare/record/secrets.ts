@@ -46,7 +46,7 @@ export class Secrets {
   constructor({ names, maskIdentifiers }: SecretsOptions) {
     const more = new Set([...MORE_NAMES, ...names, ...(maskIdentifiers ? ['identifier'] : [])].map(wordLetters))
     this.#isMore = (name) => more.has(wordLetters(name))
-    this.#finding = new Masking((secret, name) => this.#learn(secret, name), this.#isMore)
+    this.#finding = new Masking((secret, name) => this.#learnSecret(secret, name), this.#isMore)
     this.#showing = new Masking((secret) => this.placeholder(secret), this.#isMore)
   }
 
@@ -121,7 +121,7 @@ export class Secrets {
 
   #hideEncoded(text: string, unit: RegExp): string {
     if (text.length < LEAST) return text
-    if (this.#starts.size === 0) this.#index()
+    if (this.#starts.size === 0) this.#indexForms()
     const { read, starts, ends } = decodeUnits(text, unit)
     let [hidden, from, at] = ['', 0, 0]
     while (at + LEAST <= read.length) {
@@ -149,8 +149,8 @@ export class Secrets {
     return { placeholder: this.placeholder(secret), length }
   }
 
-  #index(): void {
-    const said = grams(jsonText(readDocument()))
+  #indexForms(): void {
+    const said = substringsOf(jsonText(readDocument()))
     for (const secret of this.#names.keys()) {
       const isShort = secret.length < LEAST
       if (isShort || (this.#withoutSecretName.has(secret) && this.#identifying.has(secret))) continue
@@ -165,10 +165,10 @@ export class Secrets {
     const forms = [...(this.#starts.get(start) ?? []), { value, secret }]
     forms.sort((a, b) => b.value.length - a.value.length)
     this.#starts.set(start, forms)
-    for (const gram of grams(value)) if (!said.has(gram)) this.#pieces.set(gram, secret)
+    for (const gram of substringsOf(value)) if (!said.has(gram)) this.#pieces.set(gram, secret)
   }
 
-  #learn(secret: string, name: string): string {
+  #learnSecret(secret: string, name: string): string {
     const decoded = percentDecoded(secret) ?? secret
     const isNamed = isSecretParameter(name) || this.#isMore(name)
     for (const each of new Set([secret, decoded])) {
@@ -186,7 +186,7 @@ export class Secrets {
     if (/authorization$/i.test(name)) {
       const [user = '', ...password] = Buffer.from(secret, 'base64').toString('utf8').split(':')
       const isBasic = password.length > 0 && /^[!-z]*$/.test(user)
-      if (isBasic) for (const part of [user, password.join(':')]) this.#learn(part, name)
+      if (isBasic) for (const part of [user, password.join(':')]) this.#learnSecret(part, name)
     }
     const link = /^[a-z]+:\/\//i.test(secret) ? parseUrl(secret) : undefined
     if (link) {
@@ -194,7 +194,7 @@ export class Secrets {
       this.#names.delete(secret)
       const { pathname, searchParams } = link
       const opaque = [...pathname.split('/').slice(-1), ...searchParams.values()].filter((part) => part.length >= LEAST)
-      for (const part of opaque) this.#learn(part, name)
+      for (const part of opaque) this.#learnSecret(part, name)
     }
   }
 
@@ -207,7 +207,7 @@ export class Secrets {
     this.#finding.header(name, value)
     if (!/cookie$/.test(name)) return
     const cookies = name === 'cookie' ? value.split(';') : value.split(';', 1)
-    for (const cookie of cookies) this.#learn(cookie.slice(cookie.indexOf('=') + 1).trim(), name)
+    for (const cookie of cookies) this.#learnSecret(cookie.slice(cookie.indexOf('=') + 1).trim(), name)
   }
 
   #learnBody(text: string | undefined, type = ''): void {
@@ -242,7 +242,7 @@ function wordLetters(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
-function grams(text: string): Set<string> {
+function substringsOf(text: string): Set<string> {
   return new Set(Array.from({ length: Math.max(0, text.length - LEAST + 1) }, (_, at) => text.slice(at, at + LEAST)))
 }
 

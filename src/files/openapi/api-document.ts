@@ -102,7 +102,7 @@ class Reader {
       const item = path.startsWith('/') ? this.#objectOf(value) : {}
       for (const [name, operation] of Object.entries(item)) {
         const method = METHODS.find((candidate) => candidate === name.toUpperCase())
-        if (method && isJsonObject(operation)) operations.push(this.#operation(path, method, item, operation))
+        if (method && isJsonObject(operation)) operations.push(this.#readOperation(path, method, item, operation))
         else if (OTHER_METHODS.includes(name.toUpperCase()))
           leftOut.push({ reason: NO_METHOD, place: `${name.toUpperCase()} ${path}` })
       }
@@ -139,16 +139,16 @@ class Reader {
     return isJsonObject(target) ? target : {}
   }
 
-  #operation(path: string, method: Method, item: JsonObject, operation: JsonObject): ApiOperation {
+  #readOperation(path: string, method: Method, item: JsonObject, operation: JsonObject): ApiOperation {
     const described = [...listAt(item, 'parameters'), ...listAt(operation, 'parameters')]
     const parameters = described.map((each) => this.follow(each)).filter(isJsonObject)
     // Those of the operation replace those of the path.
     const distinct = new Map(parameters.map((each) => [`${trimmedAt(each, 'in')} ${trimmedAt(each, 'name')}`, each]))
-    const all = [...distinct.values()].map((each) => this.#parameter(each))
+    const all = [...distinct.values()].map((each) => this.#readParameter(each))
     const request = this.isVersion2
       ? this.#requestOf2(operation, [...distinct.values()], all)
       : this.#objectOf(ownMember(operation, 'requestBody'))
-    const content = this.#content(request)
+    const content = this.#mainContent(request)
     const security = Array.isArray(ownMember(operation, 'security')) ? operation : this.root
     const texts = [trimmedAt(operation, 'summary'), trimmedAt(operation, 'description')]
     return {
@@ -165,7 +165,7 @@ class Reader {
           const response = this.#objectOf(each)
           return [
             status.toUpperCase(),
-            this.#content(this.isVersion2 ? this.#responseOf2(operation, response) : response),
+            this.#mainContent(this.isVersion2 ? this.#responseOf2(operation, response) : response),
           ]
         }),
       ),
@@ -173,7 +173,7 @@ class Reader {
     }
   }
 
-  #parameter(parameter: JsonObject): ApiParameter {
+  #readParameter(parameter: JsonObject): ApiParameter {
     const { name: _name, in: _in, required, description: _description, ...rest } = parameter
     const [content = {}] = Object.values(objectAt(parameter, 'content'))
     const schema = ownMember(parameter, 'schema') ?? (isJsonObject(content) ? ownMember(content, 'schema') : undefined)
@@ -188,7 +188,7 @@ class Reader {
   }
 
   /** The content of a request or a response: JSON where there is JSON, else the first. */
-  #content(of: JsonObject): ApiContent | undefined {
+  #mainContent(of: JsonObject): ApiContent | undefined {
     const contents = Object.entries(objectAt(of, 'content'))
     const [mediaType, content] = contents.find(([type]) => isJsonType(type)) ?? contents[0] ?? []
     if (mediaType === undefined || !isJsonObject(content)) return undefined

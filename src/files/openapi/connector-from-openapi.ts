@@ -202,7 +202,7 @@ class ConnectorDraft {
     const size = new FileSize()
     for (const [done, operation] of operations.entries()) {
       progress?.(done, operations.length)
-      const draft = this.#operation(operation)
+      const draft = this.#draftOperation(operation)
       if (draft) drafts.push(draft)
       if (draft && !size.fits([draft.tool, draft.sample ?? null])) return undefined
     }
@@ -232,14 +232,14 @@ class ConnectorDraft {
     return new FileSize().fits(connector) ? connector : undefined
   }
 
-  #operation(operation: ApiOperation): DraftOperation | undefined {
+  #draftOperation(operation: ApiOperation): DraftOperation | undefined {
     const { place, method, tags } = operation
     const full = `${this.from.document.basePath}${operation.path}`
     if (!/^([^{}?#*]|\{[^{}?#*]+\}(?!\{))*$/.test(full)) {
       this.from.note('left out: the path has a query, a fragment, a * or braces that are not one parameter', place)
       return undefined
     }
-    const { parameters, request, input_schema, call } = this.#inputs(operation, full)
+    const { parameters, request, input_schema, call } = this.#toolInputs(operation, full)
     const description = shorten(operation.summary || place, Math.max(this.from.bounds.description * 3, 80))
     return {
       place,
@@ -263,7 +263,7 @@ class ConnectorDraft {
         input_schema,
         call: { method, ...call },
       },
-      ...this.#response(operation),
+      ...this.#successResponse(operation),
     }
   }
 
@@ -280,7 +280,7 @@ class ConnectorDraft {
     return name
   }
 
-  #inputs(operation: ApiOperation, full: string) {
+  #toolInputs(operation: ApiOperation, full: string) {
     const { place } = operation
     const properties: JsonObject = {}
     const required: string[] = []
@@ -307,7 +307,7 @@ class ConnectorDraft {
       parameters.push({ name, in: where, schema })
       setOwn(target, name, where !== 'path' && typeOf(schema) === 'array' ? listTemplate(input) : `{{input.${input}}}`)
     }
-    const request = this.#request(operation)
+    const request = this.#requestSchema(operation)
     const body = request && freeInput('body', 'request', properties)
     if (body !== undefined) properties[body] = request ?? {}
     if (body !== undefined && operation.body?.isRequired) required.push(body)
@@ -343,7 +343,7 @@ class ConnectorDraft {
     return schema
   }
 
-  #request({ body, place }: ApiOperation): JsonObject | undefined {
+  #requestSchema({ body, place }: ApiOperation): JsonObject | undefined {
     if (!body) return undefined
     const isForm = /^(application\/x-www-form-urlencoded|multipart\/)/i.test(body.mediaType)
     if (!isJsonType(body.mediaType) && !isForm) {
@@ -355,7 +355,7 @@ class ConnectorDraft {
   }
 
   /** The answer of the first success that the document has, or of `default`. */
-  #response(operation: ApiOperation) {
+  #successResponse(operation: ApiOperation) {
     const { place, responses } = operation
     const [success] = [...responses.keys()].filter((each) => /^2(\d\d|XX)$/.test(each)).sort()
     const used = success ?? (responses.has('DEFAULT') ? 'DEFAULT' : '')
@@ -366,16 +366,16 @@ class ConnectorDraft {
       this.from.note('without an answer of its own, because the document has no success; it answers 204', place)
     if (!content) return none
     const { mediaType } = content
-    if (isJsonType(mediaType)) return { ...none, ...this.#body(content, operation) }
+    if (isJsonType(mediaType)) return { ...none, ...this.#responseBody(content, operation) }
     if (/^text\//i.test(mediaType)) {
-      const { sample } = this.#body(content, operation)
+      const { sample } = this.#responseBody(content, operation)
       return { ...none, headers: { 'Content-Type': mediaType }, sample: typeof sample === 'string' ? sample : '' }
     }
     this.from.note(`left out: the body of an answer of ${mediaType}; it is empty`, place)
     return none
   }
 
-  #body({ schema: described, example }: ApiContent, { path, place }: ApiOperation) {
+  #responseBody({ schema: described, example }: ApiContent, { path, place }: ApiOperation) {
     const { document, bounds, makeValue, note } = this.from
     const { follow } = document
     const values = valuesOf(path.split('/').findLast((part) => part !== '' && !part.startsWith('{')) ?? '')

@@ -77,9 +77,11 @@ export class Fitting {
     const isJoined = isPart || JOINING.some((key) => ownMember(schema, key) !== undefined)
     let result = value
     for (const part of listAt(schema, 'allOf')) result = this.fit(result, part, name, level, true)
-    for (const key of ['oneOf', 'anyOf']) result = this.#choice(result, listAt(schema, key), name, level)
-    if (Array.isArray(result)) return this.#items(result, schema, name, level)
-    return isJsonObject(result) && result !== CHANGED ? this.#properties(result, schema, { level, isJoined }) : result
+    for (const key of ['oneOf', 'anyOf']) result = this.#fitChoice(result, listAt(schema, key), name, level)
+    if (Array.isArray(result)) return this.#fitItems(result, schema, name, level)
+    return isJsonObject(result) && result !== CHANGED
+      ? this.#fitProperties(result, schema, { level, isJoined })
+      : result
   }
 
   #makeValue(schema: JsonObject, name: string, level: number): JsonValue | undefined {
@@ -90,17 +92,17 @@ export class Fitting {
   }
 
   /** The first choice that the value fits leaves it as it is; else it is made to fit the first. */
-  #choice(value: JsonValue, choices: readonly JsonValue[], name: string, level: number): JsonValue {
+  #fitChoice(value: JsonValue, choices: readonly JsonValue[], name: string, level: number): JsonValue {
     const [first] = choices
     if (first === undefined || choices.some((each) => this.#check.fit(value, each) === value)) return value
     return this.make ? this.fit(value, first, name, level) : CHANGED
   }
 
-  #item(described: JsonValue, name: string, level: number): JsonValue | undefined {
+  #makeItem(described: JsonValue, name: string, level: number): JsonValue | undefined {
     return isJsonObject(described) ? this.#makeValue(described, name, level) : undefined
   }
 
-  #items(value: JsonValue[], schema: JsonObject, name: string, level: number): JsonValue {
+  #fitItems(value: JsonValue[], schema: JsonObject, name: string, level: number): JsonValue {
     const [least, most, positions] = [ownMember(schema, 'minItems'), ownMember(schema, 'maxItems'), positionsOf(schema)]
     const isUnique = ownMember(schema, 'uniqueItems') === true
     const items: JsonValue[] = []
@@ -108,7 +110,7 @@ export class Fitting {
     for (let at = 0; at < limit && at < value.length + MAX_ADDED; at++) {
       const described = this.follow(positions[at] ?? ownMember(schema, 'items')) ?? {}
       const before =
-        at < value.length ? this.fit(value[at] ?? null, described, '', level) : this.#item(described, name, level)
+        at < value.length ? this.fit(value[at] ?? null, described, '', level) : this.#makeItem(described, name, level)
       if (before === undefined) break
       // A repeated item gives way to one that differs, where the list would be too short without it.
       const isNeeded = items.length < Number(least ?? 0) || at < positions.length
@@ -119,7 +121,7 @@ export class Fitting {
     return items.length === value.length && items.every((each, at) => each === value[at]) ? value : items
   }
 
-  #properties(
+  #fitProperties(
     value: JsonObject,
     schema: JsonObject,
     { level, isJoined }: { level: number; isJoined: boolean },

@@ -100,7 +100,7 @@ class Inlining {
     const result = ownKeywords(source, this.values ? 0 : this.bounds.description)
     const pattern = ownMember(source, 'pattern')
     if (typeof pattern === 'string' && result['pattern'] === undefined) this.patterns.add(pattern)
-    this.#properties(source, result, place)
+    this.#inlineProperties(source, result, place)
     const inside = { ...place, name: '', depth: place.depth + 1 }
     const items = ownMember(source, 'items')
     const schema = isJsonObject(items) ? this.inline(items, inside) : undefined
@@ -149,7 +149,7 @@ class Inlining {
       merged['properties'] = { ...properties, [name]: { type: 'string', enum: [word], example: word } }
   }
 
-  #properties(source: JsonObject, result: JsonObject, { refs, depth }: Place): void {
+  #inlineProperties(source: JsonObject, result: JsonObject, { refs, depth }: Place): void {
     const described = objectAt(source, 'properties')
     const properties: JsonObject = {}
     let isWhole = true

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { ServiceResponse, everyPage } from '../../../src/compare/conform/service-response.ts'
 import { CHECKS } from '../../../src/compare/conform/checks/table.ts'
 import { conformReportText } from '../../../src/compare/conform/report-formats.ts'
-import { conform, type ConformOptions, type ConformReport } from '../../../src/compare/conform/run.ts'
+import { checkConformance, type ConformOptions, type ConformReport } from '../../../src/compare/conform/run.ts'
 import { createApp, type App } from '../../../src/app/app.ts'
 
 const EVERYTHING = { controlApi: true, allowProviderChanges: true }
@@ -20,7 +20,7 @@ async function conformed(
   try {
     const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
     const standard = { baseUrl: url, client: app.client, prefix: 'conform-test' }
-    const report = await conform({ ...standard, ...options })
+    const report = await checkConformance({ ...standard, ...options })
     await look(report, app)
   } finally {
     await app.close()
@@ -72,7 +72,7 @@ describe('the conformance suite against toolmock', () => {
     try {
       const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
       const client = app.client
-      const first = await conform({ baseUrl: url, client, prefix: 'conform-a', only: ['create/created'] })
+      const first = await checkConformance({ baseUrl: url, client, prefix: 'conform-a', only: ['create/created'] })
       expect(first.summary.held).toBe(1)
       const form = new URLSearchParams({ client_id: client.id, client_secret: client.secret })
       form.set('grant_type', 'client_credentials')
@@ -80,7 +80,7 @@ describe('the conformance suite against toolmock', () => {
       const headers = { authorization: `Bearer ${JSON.parse(issued).access_token}`, 'content-type': 'application/json' }
       const body = JSON.stringify({ connector: 'mail', identifier: 'ada@example.com' })
       expect((await fetch(`${url}/api/v1/connected_accounts`, { method: 'POST', headers, body })).status).toBe(201)
-      await conform({ baseUrl: url, client, prefix: 'conform-b', ...EVERYTHING })
+      await checkConformance({ baseUrl: url, client, prefix: 'conform-b', ...EVERYTHING })
       const left = [...app.services.registry.environment('default')!.model.tables.accounts.values()]
       expect(left.map(({ identifier }) => identifier)).toEqual(['ada@example.com'])
     } finally {
@@ -126,7 +126,7 @@ describe('the conformance suite against something else', () => {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const report = await conform({ baseUrl, client: { id: 'a', secret: 'b' }, prefix: 'conform-test' })
+    const report = await checkConformance({ baseUrl, client: { id: 'a', secret: 'b' }, prefix: 'conform-test' })
     server.closeAllConnections()
     server.close()
     expect(report.summary.broken).toBeGreaterThan(150)

@@ -1,5 +1,5 @@
 import { type AppOptions, createApp } from '../../../src/app/app.ts'
-import { drift, type DriftOptions, type DriftResult } from '../../../src/compare/drift/run.ts'
+import { findDrift, type DriftOptions, type DriftResult } from '../../../src/compare/drift/run.ts'
 import { withBrokenMock } from '../../mutants/broken-mock.ts'
 import type { Mutant } from '../../mutants/mutant.ts'
 
@@ -11,7 +11,7 @@ export function driftOf(
   after: (baseUrl: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<DriftResult> {
   return withBrokenMock(mutant, service, async ({ baseUrl, client }) => {
-    const result = await drift({
+    const result = await findDrift({
       ...{ baseUrl, client, prefix: 'toolmock-drift-test', mirror: false },
       ...{ allowWrites: true, controlApi: true, tryRemedies: false },
       withMock: async (_options, use) => {

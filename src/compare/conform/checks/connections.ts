@@ -1,6 +1,6 @@
 import { CONNECTION_TYPES } from '../../../model/domain/authorization-type.ts'
 import { type JsonObject, textOf } from '../../../model/domain/json.ts'
-import { must, same } from '../service-response.ts'
+import { must, equal } from '../service-response.ts'
 import { checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { QueryParameters } from '../target.ts'
@@ -11,10 +11,10 @@ export const CONNECTION_CHECKS = checksOf('connections', 'list_connections', {
   'listed (document:4.10): connections are listed': listConnections,
   'fields (document:2.5): every connection has the fields of a connection': async (context) => {
     for (const connection of await listConnections(context)) {
-      for (const field of TEXTS) same(typeof connection[field], 'string', `the type of ${field}`)
-      same(typeof connection['enabled'], 'boolean', 'the type of enabled')
-      same(Array.isArray(connection['domains']), true, 'whether domains is an array')
-      same(typeof connection['mcp_server_url'], 'string', 'the type of mcp_server_url')
+      for (const field of TEXTS) equal(typeof connection[field], 'string', `the type of ${field}`)
+      equal(typeof connection['enabled'], 'boolean', 'the type of enabled')
+      equal(Array.isArray(connection['domains']), true, 'whether domains is an array')
+      equal(typeof connection['mcp_server_url'], 'string', 'the type of mcp_server_url')
     }
   },
   'type (document:2.5): every type is one of the enumeration': async (context) => {
@@ -32,7 +32,7 @@ export const CONNECTION_CHECKS = checksOf('connections', 'list_connections', {
   'custom (choice:G41): the connection of a connector has the provider CUSTOM': async (context) => {
     const { name } = await context.catalog.main()
     const connection = (await listConnections(context)).find((each) => each['key_id'] === name)
-    same(connection?.['provider'], 'CUSTOM', 'the provider of the connection')
+    equal(connection?.['provider'], 'CUSTOM', 'the provider of the connection')
   },
   'of-organization (convention:Discovery): organization_id leaves the connections of one organization': (context) =>
     checkFilterValues(context, 'organization_id', (each) => [each['organization_id']]),
@@ -41,16 +41,16 @@ export const CONNECTION_CHECKS = checksOf('connections', 'list_connections', {
   'unique (document:2.5): ids and key ids are unique': async (context) => {
     const all = await listConnections(context)
     for (const field of ['id', 'key_id'])
-      same(new Set(all.map((each) => each[field])).size, all.length, `how many different ${field}`)
+      equal(new Set(all.map((each) => each[field])).size, all.length, `how many different ${field}`)
   },
   'of-account (document:2.1): connection_id of an account is the id of a connection': async (context) => {
     const { created, connector } = await context.activeAccount()
     const id = created.at('connected_account.connection_id')
     const connection = (await listConnections(context)).find((each) => each['id'] === id)
-    same(connection?.['key_id'], connector, 'the key_id of the connection of an account')
+    equal(connection?.['key_id'], connector, 'the key_id of the connection of an account')
   },
   'stable (choice:G42): the order stays from one list to the next': async (context) =>
-    same(idsOf(await listConnections(context)), idsOf(await listConnections(context)), 'the order of connections'),
+    equal(idsOf(await listConnections(context)), idsOf(await listConnections(context)), 'the order of connections'),
   'disabled (choice:States): a disabled connection refuses tools and links with a 400': async (context) => {
     const isolated = await context.ownEnvironment()
     const account = await isolated.active()
@@ -78,6 +78,6 @@ async function checkFilterValues(
   const all = await listConnections(context)
   for (const value of new Set(['nobody-has-this.example', ...all.flatMap(valuesOf).map(textOf)])) {
     const expected = all.filter((each) => value === '' || valuesOf(each).includes(value))
-    same(idsOf(await listConnections(context, { [filter]: value })), idsOf(expected), 'the ids')
+    equal(idsOf(await listConnections(context, { [filter]: value })), idsOf(expected), 'the ids')
   }
 }

@@ -1,6 +1,6 @@
 import { CREDENTIAL_KINDS, type CredentialKind } from '../../../model/domain/authorization-type.ts'
 import { type JsonObject, textOf } from '../../../model/domain/json.ts'
-import { must, same } from '../service-response.ts'
+import { must, equal } from '../service-response.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import { credentialsOf, createBodyStoring } from '../catalog.ts'
 
@@ -54,7 +54,7 @@ export const CREATE_CHECKS = checksOf('create', 'create_connected_account', {
   'one-sub-object (document:2.2): no sub-object of another type comes back': async (context) => {
     const { kind } = await context.catalog.main()
     const fields = Object.keys((await context.active()).created.object(DETAILS))
-    same(fields, kind === null ? [] : [kind], 'the sub-objects of authorization_details')
+    equal(fields, kind === null ? [] : [kind], 'the sub-objects of authorization_details')
   },
   'api-config (document:2.1): api_config is stored as it was sent': async (context) => {
     const config = { timeout: 30, nested: { flags: ['a', null, 1.5] }, __proto: 'x' }
@@ -93,7 +93,7 @@ export const CREATE_CHECKS = checksOf('create', 'create_connected_account', {
   'concurrent (choice:G55): of equal creates at the same time exactly one is a 201': async (context) => {
     const body = await context.newAccount()
     const created = await Promise.all(Array.from({ length: 5 }, () => context.create(body)))
-    same(created.map(({ status }) => status).sort(), [201, 409, 409, 409, 409], 'the statuses of five equal creates')
+    equal(created.map(({ status }) => status).sort(), [201, 409, 409, 409, 409], 'the statuses of five equal creates')
   },
   'hostile-keys (document:2.1): __proto__ and constructor are keys like any other': async (context) => {
     const config = JSON.parse('{"__proto__": {"polluted": true}, "constructor": "x"}') as JsonObject

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../model/domain/json.ts'
-import { same } from '../service-response.ts'
+import { equal } from '../service-response.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
 
@@ -10,7 +10,7 @@ const answers = statusChecks(({ api }, body: JsonObject) => api.post(PATH, body)
 export const DELETE_CHECKS = checksOf('delete', 'delete_connected_account', {
   'empty-answer (document:4.8): delete answers 200 without body content': async (context) => {
     const { id } = await context.account()
-    same((await context.api.post(PATH, { id })).is(200).text, '', 'the body')
+    equal((await context.api.post(PATH, { id })).is(200).text, '', 'the body')
   },
   'by-name (document:4.8): delete finds the account by organization, connector and identifier': async (context) => {
     const { id, organization_id, connector, identifier } = await context.account()
@@ -45,7 +45,7 @@ export const DELETE_CHECKS = checksOf('delete', 'delete_connected_account', {
   'created-again (document:3.1): a name that was deleted can be created again, with another id': async (context) => {
     const account = await deleteAccount(context)
     const id = (await context.createAgain(account)).is(201).string('connected_account.id')
-    same(id === account.id, false, 'whether the id was used again')
+    equal(id === account.id, false, 'whether the id was used again')
   },
   'pending-request (document:3.1): a pending auth request of a deleted account is a 404 at verify': async (context) => {
     const { account, request } = await context.approved()

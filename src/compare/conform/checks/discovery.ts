@@ -1,6 +1,6 @@
 import { jsonText, ownMember, textOf } from '../../../model/domain/json.ts'
 import { valueAt } from '../../../model/domain/value-match.ts'
-import { type ServiceResponse, everyPage, must, same } from '../service-response.ts'
+import { type ServiceResponse, everyPage, must, equal } from '../service-response.ts'
 import { type Check, type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { QueryParameters } from '../target.ts'
@@ -11,7 +11,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
     'tools (convention:Discovery): tools are listed with name and input schema': async (context) => {
       const response = await discoveryResponse(context, '/tools')
       for (const tool of response.objects('tools')) {
-        for (const field of ['id', 'provider']) same(typeof ownMember(tool, field), 'string', `the type of ${field}`)
+        for (const field of ['id', 'provider']) equal(typeof ownMember(tool, field), 'string', `the type of ${field}`)
       }
       response.string('tools.0.definition.name')
       response.object('tools.0.definition.input_schema')
@@ -21,7 +21,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const response = await discoveryResponse(context, '/tools')
       response.object('tools.0.definition.output_schema')
       const hint = response.at('tools.0.definition.annotations.read_only_hint')
-      same(typeof hint, 'boolean', 'the type of read_only_hint')
+      equal(typeof hint, 'boolean', 'the type of read_only_hint')
     },
     'tools-of-provider (convention:Discovery): filter.provider leaves the tools of one provider': async (context) => {
       const { name } = await context.catalog.main()
@@ -29,7 +29,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const provider = ofConnector.string('tools.0.provider')
       const response = await discoveryResponse(context, '/tools', { 'filter.provider': provider, page_size: 1000 })
       for (const tool of response.objects('tools'))
-        same(ownMember(tool, 'provider'), provider, 'the provider of a tool')
+        equal(ownMember(tool, 'provider'), provider, 'the provider of a tool')
       must(
         response.list('tools').length >= ofConnector.list('tools').length,
         'every tool of the provider',
@@ -41,7 +41,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const names = all.list('tools').map((_, index) => all.string(`tools.${index}.definition.name`))
       const two = names.slice(0, 2)
       const response = await discoveryResponse(context, '/tools', { 'filter.tool_name': two })
-      same(response.at('total_size'), two.length, 'the number of tools')
+      equal(response.at('total_size'), two.length, 'the number of tools')
     },
     'tool-names (convention:Discovery): filter.summary=true answers names only': async (context) => {
       const response = await discoveryResponse(context, '/tools', { 'filter.summary': 'true' })
@@ -55,7 +55,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const names = response
         .objects('tools')
         .map((tool) => jsonText([tool['provider'], valueAt(tool, 'definition.name')]))
-      same(new Set(names).size, names.length, 'the number of different tools')
+      equal(new Set(names).size, names.length, 'the number of different tools')
     },
     'tools-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools'),
     'tools-pages (convention:Discovery): page tokens lead through every tool once': (context) =>
@@ -71,7 +71,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
     },
     'scoped-pending (convention:Discovery): an account that is not ACTIVE has no scoped tools': async (context) => {
       const account = await context.account()
-      same(
+      equal(
         (await discoveryResponse(context, '/tools/scoped', { identifier: account.identifier })).list('tools'),
         [],
         'the tools',
@@ -99,7 +99,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
         const available = await discoveryResponse(context, '/tools/available', query)
         available.string('tools.0.definition.name')
         const ids = new Set(scoped.map((tool) => textOf(valueAt(tool, 'id'))))
-        same(
+        equal(
           available
             .objects('tools')
             .map(({ id }) => textOf(id))
@@ -112,7 +112,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       context,
     ) => {
       const { identifier } = await context.account()
-      same((await discoveryResponse(context, '/tools/available', { identifier })).list('tools'), [], 'the tools')
+      equal((await discoveryResponse(context, '/tools/available', { identifier })).list('tools'), [], 'the tools')
     },
     'available-unknown (convention:Discovery): an identifier without any account is a 404': async (context) => {
       const identifier = context.resources.identifier()
@@ -131,7 +131,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const name = await mainProvider(context)
       const response = await discoveryResponse(context, '/providers', { page_size: 100 })
       const provider = response.objects('providers').find((each) => ownMember(each, 'identifier') === name)
-      same(provider && ownMember(provider, 'is_custom'), false, `is_custom of provider ${name}`)
+      equal(provider && ownMember(provider, 'is_custom'), false, `is_custom of provider ${name}`)
     },
     'provider-of-accounts (convention:Discovery): an account has the provider of the tools of its connector': async (
       context,
@@ -150,7 +150,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const all = await discoveryResponse(context, '/providers', { 'filter.identifier': identifier })
       all.has('providers.0.identifier', identifier)
       const query = { 'filter.identifier': identifier, 'filter.provider_type': 'STANDARD' }
-      same((await discoveryResponse(context, '/providers', query)).list('providers'), [], 'the providers')
+      equal((await discoveryResponse(context, '/providers', query)).list('providers'), [], 'the providers')
     },
     'providers-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/providers'),
   }),
@@ -170,7 +170,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
         const connections = (await discoveryResponse(context, path, { page_size: 1000, provider })).objects(
           'connections',
         )
-        same(connections, expected, `the connections of ${provider}`)
+        equal(connections, expected, `the connections of ${provider}`)
       }
     },
     'app-connections-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/connections/app'),
@@ -210,8 +210,8 @@ export async function eachOnce(
   )
   const items = pages.flatMap((page) => page.objects(member))
   const ids = items.map((item) => JSON.stringify(idPaths.map((path) => valueAt(item, path))))
-  same(ids.length, pages.at(-1)?.at('total_size'), `the number of ${member} on all pages`)
-  same(new Set(ids).size, ids.length, `the number of different ${member}`)
+  equal(ids.length, pages.at(-1)?.at('total_size'), `the number of ${member} on all pages`)
+  equal(new Set(ids).size, ids.length, `the number of different ${member}`)
 }
 
 /** @throws Skipped when the target does not serve Discovery */

@@ -1,4 +1,4 @@
-import { type ServiceResponse, must, same } from '../service-response.ts'
+import { type ServiceResponse, must, equal } from '../service-response.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 
@@ -15,7 +15,7 @@ export const ERROR_CHECKS = checksOf('errors', null, {
   'shape (convention:G16): an error has code, message and details': async (context) => {
     const response = await unknownAccount(context)
     response.string('message')
-    same(response.list('details').length, 1, 'the number of details')
+    equal(response.list('details').length, 1, 'the number of details')
   },
   'error-info (convention:G16): the detail is an ErrorInfo with an upper-case error_code': async (context) => {
     const response = await unknownAccount(context)
@@ -25,7 +25,7 @@ export const ERROR_CHECKS = checksOf('errors', null, {
   },
   'request-id (convention:G16): the error body names the request id of the header': async (context) => {
     const response = await unknownAccount(context)
-    same(response.at('details.0.request_info.request_id'), response.headers['x-request-id'], 'request_id')
+    equal(response.at('details.0.request_info.request_id'), response.headers['x-request-id'], 'request_id')
   },
   'code-400 (convention:G16): a 400 has code 3': answersCode(400, 3, ({ api }) => api.get(DETAILS)),
   'code-401 (convention:G16): a 401 has code 16': answersCode(401, 16, ({ api }) =>
@@ -41,7 +41,7 @@ export const ERROR_CHECKS = checksOf('errors', null, {
   'field-violations (convention:G16): a 400 names the field, what is wrong and the rule': async ({ api }) => {
     const response = (await api.post(VERIFY, { identifier: 'conform@example.com' })).is(400)
     const [violation] = response.objects('details.0.validation_error_info.field_violations')
-    same(violation?.['field'], 'auth_request_id', 'the field that is named')
+    equal(violation?.['field'], 'auth_request_id', 'the field that is named')
     for (const part of ['description', 'constraint'])
       response.string(`details.0.validation_error_info.field_violations.0.${part}`)
   },
@@ -72,7 +72,7 @@ export const ERROR_CHECKS = checksOf('errors', null, {
   'request-id-kept (choice:G18): X-Request-Id of the request comes back': async (context) => {
     const id = context.resources.name('request')
     const response = await context.api.send('GET', '/connected_accounts', undefined, { 'X-Request-Id': id })
-    same(response.is(200).headers['x-request-id'], id, 'X-Request-Id')
+    equal(response.is(200).headers['x-request-id'], id, 'X-Request-Id')
   },
   'request-id-always (choice:G18): every response has an X-Request-Id of its own': async ({ api }) => {
     const [one, second] = [await api.get('/connections'), await api.get('/connections')]

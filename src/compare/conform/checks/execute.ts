@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../model/domain/json.ts'
-import { must, same } from '../service-response.ts'
+import { must, equal } from '../service-response.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount, OwnContext } from '../context.ts'
 import { credentialsOf, type ListedTool, createBodyStoring } from '../catalog.ts'
@@ -257,7 +257,7 @@ function failingThirdPartyCheck(answered: number, status = answered): CheckRun {
     for (const field of ['code', 'message']) response.has(`details.0.tool_error_info.tool_error_${field}`, 'conform')
     if (status === 429) response.header('Retry-After', /^\d+$/)
     const after = (await isolated.details(account.id)).string('connected_account.status')
-    same(after, status === 401 ? 'EXPIRED' : 'ACTIVE', 'the status of the account')
-    same(response.string('details.0.tool_error_info.execution_id').startsWith('exec_'), true, 'an execution id')
+    equal(after, status === 401 ? 'EXPIRED' : 'ACTIVE', 'the status of the account')
+    equal(response.string('details.0.tool_error_info.execution_id').startsWith('exec_'), true, 'an execution id')
   }
 }

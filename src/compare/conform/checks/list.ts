@@ -1,5 +1,5 @@
 import { ownMember, textOf } from '../../../model/domain/json.ts'
-import { type ServiceResponse, everyPage, same, sameMembers } from '../service-response.ts'
+import { type ServiceResponse, everyPage, equal, sameMembers } from '../service-response.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { QueryParameters } from '../target.ts'
@@ -20,12 +20,12 @@ export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
   'shape (document:4.1): list answers accounts, both tokens and the total': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
     const response = await listPage(context, { organization_id })
-    same(idsOf(response).length, ids.length, 'the number of accounts')
+    equal(idsOf(response).length, ids.length, 'the number of accounts')
     response.has('next_page_token', '').has('prev_page_token', '').has('total_size', ids.length)
   },
   'order (convention:G4): accounts come in the order of their creation': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
-    same(idsOf(await listPage(context, { organization_id })), ids, 'the listed ids')
+    equal(idsOf(await listPage(context, { organization_id })), ids, 'the listed ids')
   },
   'no-credentials (document:2.1): listed accounts carry neither api_config nor authorization_details': async (
     context,
@@ -41,12 +41,12 @@ export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
     )
     const details = (await context.details(account.id)).object('connected_account')
     const { api_config: _config, authorization_details: _details, ...rest } = details
-    same(listed, rest, 'the listed account')
+    equal(listed, rest, 'the listed account')
   },
   'pages (document:4.1): next_page_token leads through every account once': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
     const pages = await everyPage((page_token) => listPage(context, { organization_id, page_size: 2, page_token }))
-    same(pages.flatMap(idsOf), ids, 'the ids of all pages')
+    equal(pages.flatMap(idsOf), ids, 'the ids of all pages')
   },
   'total (document:4.1): total_size counts all matches across pages': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
@@ -72,7 +72,7 @@ export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
     const first = await listPage(context, filter)
     const second = await listPage(context, { ...filter, page_token: first.string('next_page_token') })
     const back = await listPage(context, { ...filter, page_token: second.string('prev_page_token') })
-    same(idsOf(back), ids.slice(0, 2), 'the ids of the page before')
+    equal(idsOf(back), ids.slice(0, 2), 'the ids of the page before')
     back.has('prev_page_token', '')
   },
   'delete-between-pages (convention:G4): a delete between two pages neither skips nor repeats an account': async (
@@ -83,7 +83,7 @@ export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
     const first = await listPage(context, filter)
     ;(await context.api.post(`${PATH}:delete`, { id: ids[0] ?? '' })).is(200)
     const second = await listPage(context, { ...filter, page_token: first.string('next_page_token') })
-    same(idsOf(second), ids.slice(2, 4), 'the ids of the second page')
+    equal(idsOf(second), ids.slice(2, 4), 'the ids of the second page')
   },
   'page-size-may-change (convention:G4): page_size may change between pages': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
@@ -93,37 +93,37 @@ export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
       page_size: 3,
       page_token: first.string('next_page_token'),
     })
-    same(idsOf(lastPage), ids.slice(2, 5), 'the ids of the second page')
+    equal(idsOf(lastPage), ids.slice(2, 5), 'the ids of the second page')
   },
   'default-page-size (convention:G1): a page has ten accounts when page_size is absent or 0': async (context) => {
     const { organization_id } = await context.shared('long shelf', (fresh) => createAccounts(fresh, 11))
-    same(idsOf(await listPage(context, { organization_id })).length, 10, 'the size of a page')
-    same(idsOf(await listPage(context, { organization_id, page_size: 0 })).length, 10, 'the size of a page')
+    equal(idsOf(await listPage(context, { organization_id })).length, 10, 'the size of a page')
+    equal(idsOf(await listPage(context, { organization_id, page_size: 0 })).length, 10, 'the size of a page')
   },
   'by-user (convention:G1): user_id filters exactly': async (context) => {
     const user_id = context.resources.name('user')
     const account = await context.account({ user_id })
     await context.account({ user_id: `${user_id}-2` })
-    same(idsOf(await listPage(context, { user_id })), [account.id], 'the ids of this user')
+    equal(idsOf(await listPage(context, { user_id })), [account.id], 'the ids of this user')
   },
   'by-identifier (convention:G1): identifier filters exactly': async (context) => {
     const { organization_id, ids, identifiers } = await sevenAccounts(context)
     const accounts = await listPage(context, { organization_id, identifier: identifiers[3] })
-    same(idsOf(accounts), [ids[3]], 'the ids with this identifier')
+    equal(idsOf(accounts), [ids[3]], 'the ids with this identifier')
     const part = await listPage(context, { organization_id, identifier: identifiers[3]?.slice(0, -1) })
-    same(idsOf(part), [], 'the ids with a part of an identifier')
+    equal(idsOf(part), [], 'the ids with a part of an identifier')
   },
   'by-connector (convention:G1): connector and provider filter exactly': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
     const { name } = await context.catalog.main()
     sameMembers(idsOf(await listPage(context, { organization_id, connector: name })), ids, 'the ids of the connector')
-    same(idsOf(await listPage(context, { organization_id, connector: 'nobody_has_this' })), [], 'ids of no connector')
-    same(idsOf(await listPage(context, { organization_id, provider: 'nobody_has_this' })), [], 'ids of no provider')
+    equal(idsOf(await listPage(context, { organization_id, connector: 'nobody_has_this' })), [], 'ids of no connector')
+    equal(idsOf(await listPage(context, { organization_id, provider: 'nobody_has_this' })), [], 'ids of no provider')
   },
   'by-text (convention:G1): query filters by a part of the identifier in any case': async (context) => {
     const { organization_id, ids, identifiers } = await sevenAccounts(context)
     const query = identifiers[2]?.toUpperCase()
-    same(idsOf(await listPage(context, { organization_id, query })), [ids[2]], 'the ids that match')
+    equal(idsOf(await listPage(context, { organization_id, query })), [ids[2]], 'the ids that match')
   },
   'connection-names-exclusive (convention:G1): connection_names together with connector is a 400': async (context) => {
     const { name } = await context.catalog.main()

@@ -1,6 +1,6 @@
 import { type JsonObject, textOf } from '../../../model/domain/json.ts'
 import { parseUrl } from '../../../model/domain/parse-url.ts'
-import { must, same } from '../service-response.ts'
+import { must, equal } from '../service-response.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import { VERIFY_URL } from '../context.ts'
 
@@ -82,8 +82,8 @@ export const LINK_CHECKS = checksOf('link', 'create_magic_link', {
 export const CONSENT_CHECKS = checksOf('consent', 'create_magic_link', {
   'redirect (document:4.6): an approved consent leads to user_verify_url, its own query kept': async (context) => {
     const url = await context.consent(await context.account())
-    same(`${url.origin}${url.pathname}`, 'https://app.example/back', 'where the user is sent')
-    same(url.searchParams.get('tab'), '1', "the URL's own query")
+    equal(`${url.origin}${url.pathname}`, 'https://app.example/back', 'where the user is sent')
+    equal(url.searchParams.get('tab'), '1', "the URL's own query")
   },
   'auth-request (document:4.7): the redirect carries a base64url auth_request_id of 128 bits or more': async (
     context,
@@ -94,11 +94,11 @@ export const CONSENT_CHECKS = checksOf('consent', 'create_magic_link', {
   'state (document:4.6): state comes back exactly as it was sent': async (context) => {
     const state = 'a b&c=d#é+%20'
     const url = await context.consent(await context.account(), { state })
-    same(url.searchParams.get('state'), state, 'state')
+    equal(url.searchParams.get('state'), state, 'state')
   },
   'no-state (document:4.6): without a state none comes back': async (context) => {
     const url = await context.consent(await context.account())
-    same(url.searchParams.has('state'), false, 'whether there is a state')
+    equal(url.searchParams.has('state'), false, 'whether there is a state')
   },
   'pending-verification (convention:States): an approved consent makes PENDING_VERIFICATION': statusAfterConsentCheck(
     'PENDING_VERIFICATION',
@@ -129,9 +129,9 @@ export const CONSENT_CHECKS = checksOf('consent', 'create_magic_link', {
     async (context) => {
       const account = await context.account()
       const url = await context.consent(account, { state: 'kept' }, 'deny')
-      same(url.searchParams.get('error'), 'access_denied', 'error')
-      same(url.searchParams.get('state'), 'kept', 'state')
-      same(url.searchParams.has('auth_request_id'), false, 'whether there is an auth_request_id')
+      equal(url.searchParams.get('error'), 'access_denied', 'error')
+      equal(url.searchParams.get('state'), 'kept', 'state')
+      equal(url.searchParams.has('auth_request_id'), false, 'whether there is an auth_request_id')
       ;(await context.details(account.id)).has('connected_account.status', 'PENDING_AUTH')
     },
   'once (choice:G28): a link whose flow is complete does not work again': async (context) => {

@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, ownMember } from '../../../model/domain/json.ts'
 import { type Check, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
-import { must, same, ServiceResponse } from '../service-response.ts'
+import { must, equal, ServiceResponse } from '../service-response.ts'
 import { eachOnce } from './discovery.ts'
 import { activeWithoutScope, createConfig } from './mcp.ts'
 
@@ -25,10 +25,10 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
           .is(200)
           .objects('instances')
           .map((each) => ownMember(each, 'id'))
-      same(await ids({ 'filter.id': id }), [id], 'the instances of the id')
-      same(await ids({ 'filter.name': name }), [id], 'the instances of the name')
-      same((await ids({ 'filter.config_name': config_name })).length, 2, 'the instances of the config')
-      same((await ids({ 'filter.user_identifier': user_identifier })).length, 2, 'the instances of the user')
+      equal(await ids({ 'filter.id': id }), [id], 'the instances of the id')
+      equal(await ids({ 'filter.name': name }), [id], 'the instances of the name')
+      equal((await ids({ 'filter.config_name': config_name })).length, 2, 'the instances of the config')
+      equal((await ids({ 'filter.user_identifier': user_identifier })).length, 2, 'the instances of the user')
       must((await ids({ search: name })).includes(id), 'the instance that is searched for', id)
     },
     'instance-page-size (convention:G67): page_size of instances is at most 30': async (context) => {
@@ -47,7 +47,7 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
     },
     'instance-again (convention:G67): the same config, name and user are the same instance': async (context) => {
       const { id, body } = await ensureInstance(context, { name: 'one' })
-      same((await ensureInstance(context, body)).id, id, 'the id')
+      equal((await ensureInstance(context, body)).id, id, 'the id')
       must((await ensureInstance(context, { ...body, name: 'two' })).id !== id, 'another id', id)
     },
     'instance-config (convention:G67): an instance of an unknown config is a 400': async (context) => {
@@ -69,13 +69,13 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
         const params = cursor === undefined ? {} : { cursor }
         const list = await callServer(isolated, response.string('instance.url'), 'tools/list', params)
         const tools = list.objects('result.tools')
-        same(tools.length, 1, 'the number of tools of a page')
+        equal(tools.length, 1, 'the number of tools of a page')
         names.push(ownMember(tools[0] ?? {}, 'name'))
         cursor = list.at('result.nextCursor')
       }
       const { name } = await isolated.catalog.main()
       const expected = (await isolated.catalog.toolsOf(name)).map((tool) => tool.name)
-      same(names.toSorted(), expected.toSorted(), 'the tools of the pages')
+      equal(names.toSorted(), expected.toSorted(), 'the tools of the pages')
     },
     'session (convention:G61): a session begins with initialize, is needed, and ends by DELETE': async (context) => {
       const isolated = await context.ownEnvironment({ settings: { mcp: { sessions: true } } })
@@ -135,13 +135,13 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
       context,
     ) => {
       const fresh = await authState(context, (await ensureInstance(context)).id)
-      same(fresh.at('connections.0.connected_account_id') || '', '', 'the account of a new user')
+      equal(fresh.at('connections.0.connected_account_id') || '', '', 'the account of a new user')
       const account = await activeWithoutScope(context)
       const { id } = await ensureInstance(context, { user_identifier: account.identifier })
       const response = await authState(context, id)
       response.has('connections.0.connected_account_id', account.id)
       response.has('connections.0.connected_account_status', 'ACTIVE')
-      same(response.at('connections.0.authentication_link') || '', '', 'the link')
+      equal(response.at('connections.0.authentication_link') || '', '', 'the link')
     },
     'auth-state-links (convention:G67): with include_auth_links a missing account is made and has a link': async (
       context,

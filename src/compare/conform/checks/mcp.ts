@@ -1,5 +1,5 @@
 import { type JsonObject, ownMember } from '../../../model/domain/json.ts'
-import { type ServiceResponse, must, same } from '../service-response.ts'
+import { type ServiceResponse, must, equal } from '../service-response.ts'
 import { type Check, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import { eachOnce } from './discovery.ts'
@@ -21,8 +21,8 @@ export const MCP_CHECKS: readonly Check[] = [
       const { id, name } = await createConfig(context)
       const configs = async (query: Record<string, string>) =>
         (await servedResponse(context.api.get(CONFIGS, query))).objects('configs').map((each) => ownMember(each, 'id'))
-      same(await configs({ 'filter.name': name.toUpperCase() }), [id], 'the configs of the name')
-      same(await configs({ 'filter.name': name.slice(0, -1) }), [], 'the configs of a part of the name')
+      equal(await configs({ 'filter.name': name.toUpperCase() }), [id], 'the configs of the name')
+      equal(await configs({ 'filter.name': name.slice(0, -1) }), [], 'the configs of a part of the name')
       must((await configs({ search: name })).includes(id), 'the config that is searched for', id)
     },
   }),
@@ -86,8 +86,8 @@ export const MCP_CHECKS: readonly Check[] = [
       const { id } = await createConfig(context)
       const identifier = context.resources.identifier()
       const none = await accountStates(context, id, { identifier })
-      same(none.at('connected_accounts.0.connected_account_id') || '', '', 'the account of a new user')
-      same(
+      equal(none.at('connected_accounts.0.connected_account_id') || '', '', 'the account of a new user')
+      equal(
         (await accountStates(context, id, { identifier })).at('connected_accounts.0.connected_account_id') || '',
         '',
         'it',
@@ -96,7 +96,7 @@ export const MCP_CHECKS: readonly Check[] = [
       const response = await accountStates(context, id, { identifier: account.identifier })
       response.has('connected_accounts.0.connected_account_id', account.id)
       response.has('connected_accounts.0.connected_account_status', 'ACTIVE')
-      same(response.at('connected_accounts.0.authentication_link') || '', '', 'the link')
+      equal(response.at('connected_accounts.0.authentication_link') || '', '', 'the link')
     },
     'states-links (convention:G67): with include_auth_link a missing account is made and has a link': async (
       context,
@@ -114,10 +114,10 @@ export const MCP_CHECKS: readonly Check[] = [
       const { identifier } = await activeWithoutScope(context)
       const response = (await context.api.post(`${CONFIGS}/${id}/tokens`, { identifier })).is(200)
       const parts = response.string('token').split('.')
-      same(parts.length, 3, 'the parts of the token')
+      equal(parts.length, 3, 'the parts of the token')
       const claims = Buffer.from(parts[1] ?? '', 'base64url').toString()
       const { iat, exp } = JSON.parse(claims) as { iat: number; exp: number }
-      same(exp - iat, 3600, 'the lifetime in the token')
+      equal(exp - iat, 3600, 'the lifetime in the token')
       const expires = response.string('expires_at')
       must(Math.abs(Date.parse(expires) - exp * 1000) < 2000, 'that expiry', expires)
     },

@@ -1,5 +1,5 @@
 import { PROXY_REQUEST } from '../../../model/contract/shapes.ts'
-import { type ServiceResponse, same, Skipped } from '../service-response.ts'
+import { type ServiceResponse, equal, Skipped } from '../service-response.ts'
 import { checksOf } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
 
@@ -53,12 +53,12 @@ export const PROXY_CHECKS = checksOf('proxy', PROXY_REQUEST, {
   "status (convention:Discovery): the third party's status is passed on": async (context) => {
     const { response, account, isolated } = await proxiedResponse(context, 422)
     response.is(422).lacks('details')
-    same((await isolated.details(account.id)).at('connected_account.status'), 'ACTIVE', 'the status of the account')
+    equal((await isolated.details(account.id)).at('connected_account.status'), 'ACTIVE', 'the status of the account')
   },
   'refused (convention:Discovery): a 401 that a new token does not fix makes the account EXPIRED': async (context) => {
     const { response, account, isolated } = await proxiedResponse(context, 401)
     response.is(401)
-    same((await isolated.details(account.id)).at('connected_account.status'), 'EXPIRED', 'the status of the account')
+    equal((await isolated.details(account.id)).at('connected_account.status'), 'EXPIRED', 'the status of the account')
   },
 })
 

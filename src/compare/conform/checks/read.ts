@@ -1,4 +1,4 @@
-import { must, same } from '../service-response.ts'
+import { must, equal } from '../service-response.ts'
 import { type Check, type CheckBasis, type CheckName, type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
 import { credentialsOf, createBodyStoring } from '../catalog.ts'
@@ -19,7 +19,7 @@ export const READ_CHECKS: readonly Check[] = [
       const { text } = await context.details(id)
       const secrets = secretsIn((await context.auth(id)).object(DETAILS))
       for (const secret of secrets) must(!text.includes(secret), 'no stored credential', text)
-      same(secrets.length > 0, true, 'credentials in get-auth to compare with')
+      equal(secrets.length > 0, true, 'credentials in get-auth to compare with')
     },
     'no-static-credentials (document:4.5): get-details shows no API key': async (context) => {
       const account = await staticAccount(context)

@@ -1,4 +1,4 @@
-import { type ServiceResponse, everyPage, must, same } from '../service-response.ts'
+import { type ServiceResponse, everyPage, must, equal } from '../service-response.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { QueryParameters } from '../target.ts'
@@ -20,7 +20,7 @@ export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
   },
   'any-case (document:4.9): search ignores case': async (context) => {
     const { ids, identifiers } = await sevenAccounts(context)
-    same(
+    equal(
       idsOf(await searchAccounts(context, { query: (identifiers[4] ?? '').toUpperCase() })),
       [ids[4]],
       'the ids found',
@@ -34,7 +34,7 @@ export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
   },
   'nothing (document:4.9): a text that nothing matches finds nothing': async (context) => {
     const response = await searchAccounts(context, { query: `${context.resources.prefix}-nobody-has-this` })
-    same(idsOf(response), [], 'the ids found')
+    equal(idsOf(response), [], 'the ids found')
     response.has('total_size', 0).has('next_page_token', '').has('prev_page_token', '')
   },
   'shape (document:4.9): search answers the shape of list, without credentials': async (context) => {
@@ -48,9 +48,9 @@ export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
     const query = (identifiers[0] ?? '').slice(0, context.resources.prefix.length)
     const pages = await everyPage((page_token) => searchAccounts(context, { query, page_size: 30, page_token }))
     const pageIds = pages.flatMap(idsOf)
-    same(new Set(pageIds).size, pageIds.length, 'accounts seen once')
+    equal(new Set(pageIds).size, pageIds.length, 'accounts seen once')
     const missing = ids.filter((id) => !pageIds.includes(id))
-    same(missing, [], 'accounts that no page had')
+    equal(missing, [], 'accounts that no page had')
   },
   'three-characters (document:8): three characters are enough': (context) =>
     searchAccounts(context, { query: context.resources.prefix.slice(0, 3) }),
@@ -71,7 +71,7 @@ export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
   'literal (document:4.9): characters of patterns are taken as they are': async (context) => {
     await sevenAccounts(context)
     for (const query of [`${context.resources.prefix}.*`, `${context.resources.prefix}%`]) {
-      same(idsOf(await searchAccounts(context, { query })), [], `the ids found for ${query}`)
+      equal(idsOf(await searchAccounts(context, { query })), [], `the ids found for ${query}`)
     }
   },
 })

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../model/domain/json.ts'
-import { must, same } from '../service-response.ts'
+import { must, equal } from '../service-response.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
 import { credentialsOf, createBodyStoring } from '../catalog.ts'
@@ -38,7 +38,7 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
     const account = await configuredAccount(context)
     const response = await updateAccount(context, account, { api_config: { b: 3 } })
     const details = await context.details(account.id)
-    same(details.at(CONFIG), response.at(CONFIG), 'the stored api_config')
+    equal(details.at(CONFIG), response.at(CONFIG), 'the stored api_config')
   },
   'credentials-merge (document:2.2): only the included fields of the credentials change': async (context) => {
     const credentials = credentialsOf('oauth_token', context.resources.name())

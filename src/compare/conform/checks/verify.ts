@@ -1,5 +1,5 @@
 import { parseUrl } from '../../../model/domain/parse-url.ts'
-import { must, same } from '../service-response.ts'
+import { must, equal } from '../service-response.ts'
 import { checksOf } from '../check.ts'
 
 const TOKEN = 'connected_account.authorization_details.oauth_token.access_token'
@@ -77,6 +77,6 @@ export const VERIFY_CHECKS = checksOf('verify', 'verify_user', {
     context,
   ) => {
     const response = await context.verify('bm9ib2R5', '')
-    same(response.status, 400, 'the status for an unknown request with an empty identifier')
+    equal(response.status, 400, 'the status for an unknown request with an empty identifier')
   },
 })
