@@ -41,8 +41,6 @@ function section({ title, purpose, pages }: (typeof GROUPS)[number]): string {
     '',
     `${purpose.charAt(0).toUpperCase()}${purpose.slice(1)}.`,
     '',
-    '| page | answers |',
-    '| --- | --- |',
-    ...pages.map((each) => `| [${each.title}](${each.file}) | ${each.question} |`),
+    ...pages.map((each) => `- [${each.title}](${each.file}): ${each.question}`),
   ].join('\n')
 }
