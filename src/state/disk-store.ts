@@ -110,10 +110,8 @@ export class DiskStore {
       if (await this.#logFile.isThere()) {
         throw new StorageError('the state file could not be written and its write-ahead log is kept beside it', cause)
       }
-      const left = (await this.#stateFile.exists())
-        ? 'the state file is that of its last checkpoint'
-        : 'there is no state file either'
-      throw new StorageError('the state could not be written', cause, `the write-ahead log is gone, and ${left}`)
+      const left = 'the write-ahead log is gone, and a state file is that of its last checkpoint'
+      throw new StorageError('the state could not be written', cause, left)
     }
   }
 

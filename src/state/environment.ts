@@ -242,7 +242,7 @@ export function connectionsOf(environment: Environment, connector: string): Conn
 export function accountsOf(environment: Environment, connector: string): Account[] {
   const { accountIndex } = environment.model
   const keys = new Set([connector, ...connectionsOf(environment, connector).map(({ key_id }) => key_id)])
-  return [...keys].flatMap((key) => accountIndex.ofConnector(key))
+  return [...keys].flatMap((key) => accountIndex.where({ connector: key }))
 }
 
 /** The provider of an identifier, which a custom one and one of a connector file can both have. */

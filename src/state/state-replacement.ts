@@ -63,9 +63,6 @@ export function replaceState(
   })
 }
 
-/** Of a counter in a state that is given: however long it counts on from there, the state file has a whole number. */
-const MAX_COUNTED = 1_000_000_000_000_000
-
 /** Finds rows that contradict one another, or what other environments have. */
 function stateContradictions(
   { tables }: EnvironmentState,
@@ -85,10 +82,6 @@ function stateContradictions(
       const owner = owners.get('uuid' in row ? row.uuid : row.id)?.environment
       if (owner && owner !== environment) problems.push(ofOther(['tables', table, at, field], owner.name))
     }
-  }
-  for (const [at, { value }] of tables.counters.entries()) {
-    if (value <= MAX_COUNTED) continue
-    problems.push({ path: ['tables', 'counters', at, 'value'], found: `${value}`, allowed: `at most ${MAX_COUNTED}` })
   }
   return problems
 }

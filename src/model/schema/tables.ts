@@ -542,7 +542,8 @@ export const mcpKey = strict({
   private_key: text.refine(isPrivateKey, { error: 'an RSA private key in PEM' }),
 })
 
-export const counter = strict({ id: text, value: z.int() })
+/** However long one counts on from there, it stays a whole number. */
+export const counter = strict({ id: text, value: z.int().max(1_000_000_000_000_000) })
 
 export const tables = strict({
   clients: z.array(client),

@@ -64,7 +64,7 @@ export function deleteCustomProvider({ environment, path, trace }: Call<'delete_
 export function removeConnection(environment: Environment, { id, key_id }: Connection, trace: RequestTrace): void {
   const { model } = environment
   model.tables.connections.remove(id)
-  for (const account of model.accountIndex.ofConnector(key_id)) {
+  for (const account of model.accountIndex.where({ connector: key_id })) {
     endRequests(environment, account, 'withdrawn')
     const next = trace.moved(account, 'provider_deleted', now(environment))
     model.tables.accounts.put(withoutPending(next))

@@ -21,10 +21,7 @@ export interface AccountFilter {
 export class AccountIndex implements Index<Account>, AccountFinder {
   /** Rows by id are the table's own. */
   readonly #find: (id: string) => Account | undefined
-  readonly #rows = new RowsInOrder<Account, number, { text: string }>(
-    ({ sequence }) => sequence,
-    (a, b) => a - b,
-  )
+  readonly #rows = new RowsInOrder<Account, number, { text: string }>(sequenceOf, (a, b) => a - b)
   readonly #byIdentifier = new Lookup<Account>(({ identifier }) => identifier)
 
   constructor(find: (id: string) => Account | undefined) {
@@ -60,10 +57,6 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     return matches.map(({ row }) => row).filter(meetsCriteria(exact))
   }
 
-  ofConnector(connector: string): readonly Account[] {
-    return this.where({ connector })
-  }
-
   /** The identifier of an account that differs from this one by case or blanks alone; undefined when an account has this one. */
   similar(identifier: string): string | undefined {
     if (this.#byIdentifier.get(identifier).length > 0) return undefined
@@ -75,10 +68,12 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 
   #accountsNamed(identifier: string, filter: AccountFilter): readonly Account[] {
-    const accounts = this.#byIdentifier.get(identifier).filter(meetsCriteria(filter))
-    return accounts.sort((a, b) => a.sequence - b.sequence)
+    const byCreation = (a: Account, b: Account): number => a.sequence - b.sequence
+    return this.#byIdentifier.get(identifier).filter(meetsCriteria(filter)).sort(byCreation)
   }
 }
+
+const sequenceOf = ({ sequence }: Account): number => sequence
 
 function searchedText({ identifier, connector, provider }: Account): string {
   return foldCase([identifier, connector, provider].join('\0'))

@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path'
+import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { type FileSystem, writeFully } from '../wal/file-system.ts'
 import { byName, type StateImage } from '../model/state-image.ts'
@@ -11,7 +11,7 @@ const EMPTY: StateImage = { state_id: '', generation: 0, environments: byName([]
 export class StateFile {
   readonly #fileSystem: FileSystem
   readonly #path: string
-  /** Bytes of the file that was read or written last. */
+  /** Bytes of what was read or written last. */
   #size = 0
 
   constructor(fileSystem: FileSystem, path: string) {
@@ -24,11 +24,6 @@ export class StateFile {
     const low = this.#open(EMPTY)
     await low.read()
     return low.data === EMPTY ? undefined : { image: low.data, size: this.#size }
-  }
-
-  async exists(): Promise<boolean> {
-    const names = await this.#fileSystem.list(dirname(this.#path)).catch((): string[] => [])
-    return names.includes(basename(this.#path))
   }
 
   /** Replaces the file. @returns its size in bytes */

@@ -218,7 +218,7 @@ function keepsAccounts(operation: typeof UPDATE | typeof DELETE): Mutant['mutate
   return ({ around }) => {
     around(operation, async (call, handler) => {
       const { model } = call.environment
-      const accounts = model.accountIndex.ofConnector(call.path['identifier'] ?? '')
+      const accounts = model.accountIndex.where({ connector: call.path['identifier'] ?? '' })
       const reply = await handler(call)
       model.transact(() => {
         for (const account of accounts) model.tables.accounts.put(account)

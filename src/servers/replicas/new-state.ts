@@ -1,11 +1,11 @@
 import { dirname } from 'node:path'
 import { hasCode } from '../../model/domain/system-error.ts'
-import type { StateContent, StateImage } from '../model/state-image.ts'
-import { RandomIds } from '../model/time-and-ids.ts'
-import type { FileSystem } from '../wal/file-system.ts'
-import { logGenerations } from '../wal/log-lines.ts'
-import { StateError } from '../wal/state-errors.ts'
-import { StateFile } from './state-file.ts'
+import type { StateContent, StateImage } from '../../state/model/state-image.ts'
+import { RandomIds } from '../../state/model/time-and-ids.ts'
+import type { FileSystem } from '../../state/wal/file-system.ts'
+import { logGenerations } from '../../state/wal/log-lines.ts'
+import { StateError } from '../../state/wal/state-errors.ts'
+import { StateFile } from '../../state/state-file/state-file.ts'
 
 /** A state of its own: no log belongs to it. */
 export function newState(content: StateContent): StateImage {
