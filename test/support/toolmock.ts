@@ -1,5 +1,5 @@
 /**
- * Acceptance tests over HTTP against the whole service in memory, without a port:
+ * Acceptance tests over HTTP against the whole service in memory:
  *
  *     await withToolmock({}, async ({ api, time }) => {
  *       const created = await api.post('/connected_accounts', { connector: 'mail', identifier: 'ada@example.com' })
@@ -15,7 +15,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import supertest, { type Response, type Test } from 'supertest'
+import type { Response, Test } from 'supertest'
 import { exchangeOf } from '../../src/journal/verdict/prism-check.ts'
 import type { ObservedExchange } from '../../src/journal/verdict/prism-check.ts'
 import { parseDuration } from '../../src/model/domain/duration.ts'
@@ -25,6 +25,7 @@ import type { Environment } from '../../src/state/environment.ts'
 import { createTestApp } from './create-app.ts'
 import { judgeExchange } from './judge.ts'
 import { recordExchanges } from './recorded-exchanges.ts'
+import { type Method, type Requests, requestsTo } from './requests.ts'
 
 export interface TestOptions extends Pick<
   AppOptions,
@@ -70,7 +71,7 @@ export interface TestToolmock {
     readonly advance: (by: string) => void
   }
   /** A request without a prefix or a token: `http('post', '/oauth/token').type('form').send({ … })`. Redirects are not followed. */
-  readonly http: (method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options', path: string) => Test
+  readonly http: Requests['http']
   /** A new bearer token; `api` uses it from then on. */
   readonly signIn: () => Promise<string>
   /** Follows a magic link, or any other URL below `BASE_URL`, as a browser would; redirects are not followed. */
@@ -102,13 +103,15 @@ export async function withToolmock(options: TestOptions, work: (mock: TestToolmo
       },
       log: failuresTo(failures),
     })
+    const requests = await requestsTo(app.listener)
     const time = { now: () => present, advance: (by: string) => void (present += milliseconds(by)) }
     try {
-      await work(await testToolmock(app, time, exchanges))
+      await work(await testToolmock(app, requests, time, exchanges))
     } catch (cause) {
       throw failures.length > 0 ? new Error(failureText(failures), { cause }) : cause
     } finally {
       await app.close()
+      requests.close()
     }
   } finally {
     await rm(folder, { recursive: true })
@@ -124,14 +127,15 @@ function failureText(failures: readonly string[]): string {
 
 async function testToolmock(
   app: App,
+  requests: Requests,
   time: TestToolmock['time'],
   exchanges: readonly ObservedExchange[],
 ): Promise<TestToolmock> {
   const environment = app.services.registry.environment('default')
   if (!environment) throw new Error('there is no default environment')
   let token = ''
-  const http: TestToolmock['http'] = (method, path) => supertest(app.listener)[method](path).redirects(0)
-  const authorized = (method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string) =>
+  const http: TestToolmock['http'] = (method, path) => requests.http(method, path).redirects(0)
+  const authorized = (method: Method, path: string) =>
     http(method, `/api/v1${path}`).set('Authorization', `Bearer ${token}`)
   const sent = async (request: Test, body: object | undefined): Promise<Response> =>
     body === undefined ? request : request.type('json').send(JSON.stringify(body))

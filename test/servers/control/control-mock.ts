@@ -1,17 +1,16 @@
-import supertest, { type Response, type Test } from 'supertest'
+import type { Response } from 'supertest'
 import { SILENT } from '../../../src/servers/http/log.ts'
 import type { App, AppOptions } from '../../../src/app/app.ts'
 import { createTestApp } from '../../support/create-app.ts'
+import { type Method, type Requests, requestsTo } from '../../support/requests.ts'
 import { judgeControlAnswer } from './control-spec.ts'
-
-type Method = 'get' | 'put' | 'post' | 'delete'
 
 export interface ControlMock {
   readonly app: App
   /** Calls the control API; the answer is checked against `spec/control.openapi.yaml`. */
   readonly call: (method: Method, path: string, body?: object) => Promise<Response>
   /** Sends any request, whose answer is not checked. */
-  readonly http: (method: Method, path: string) => Test
+  readonly http: Requests['http']
   /** Obtains a bearer token; returns the status when it is refused. */
   readonly token: (clientId: string, secret: string) => Promise<string | number>
   /** Calls the service with a bearer token. */
@@ -25,7 +24,7 @@ export async function withControl(options: AppOptions, work: (mock: ControlMock)
   const failures: unknown[] = []
   const log = { ...SILENT, error: (...fields: unknown[]) => void failures.push(fields) }
   const app = await createTestApp({ clock: START, freeze: true, log, ...options })
-  const http = (method: Method, path: string): Test => supertest(app.listener)[method](path)
+  const { http, close } = await requestsTo(app.listener)
   try {
     await work({
       app,
@@ -48,6 +47,7 @@ export async function withControl(options: AppOptions, work: (mock: ControlMock)
     })
   } finally {
     await app.close()
+    close()
   }
   if (failures.length > 0) throw new Error(`the mock logged failures: ${JSON.stringify(failures)}`)
 }
