@@ -37,6 +37,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 }
 /** They take minutes and what they read rarely changes, so `npm run release:check` runs them and CI does not. */
 const OF_RELEASES: Readonly<Record<string, readonly string[]>> = {
+  'second-build': ['tsx .build/release/check.ts --second-build'],
   compilers: ['tsx .build/compilers.ts'],
   binary: ['tsx .build/binary/check.ts'],
   runtimes: ['tsx .build/runtimes.ts'],
@@ -46,6 +47,7 @@ const ALL_STEPS = { ...STEPS, ...OF_RELEASES }
 const AFTER: Readonly<Record<string, string>> = {
   image: 'build',
   release: 'build',
+  'second-build': 'build',
   package: 'build',
   compilers: 'build',
   binary: 'build',

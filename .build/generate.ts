@@ -74,7 +74,7 @@ if (onlyCheck || process.env.CI) {
   // CI never rewrites a checked-in file: the author of a change has to see and commit the difference.
   // The other files come first, because the modules that make the checked-in files import them.
   await write(generated)
-  for (const file of await findStale(STEPS.filter(isCheckedIn), root)) {
+  for (const file of await findStale(STEPS.filter(isCheckedIn), root, onlyCheck)) {
     console.error(`${relative(root, file)} is out of date: npm run generate, and commit it`)
     process.exitCode = 1
   }

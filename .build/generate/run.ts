@@ -17,18 +17,27 @@ export async function runSteps(steps: readonly Step[], root: string): Promise<st
     }
     hashes[step.name] = await hashOf(step, root)
   }
-  await writeIfChanged(join(root, HASHES), `${JSON.stringify(hashes, null, 2)}\n`)
+  await writeHashes(root, hashes)
   return written
 }
 
-/** The files whose content differs from what their step makes of the current inputs. */
-export async function findStale(steps: readonly Step[], root: string): Promise<string[]> {
+/**
+ * The files whose content differs from what their step makes of the current inputs.
+ * @param everyStep whether it also runs a step whose inputs and outputs are as when it last ran
+ */
+export async function findStale(steps: readonly Step[], root: string, everyStep = true): Promise<string[]> {
+  const hashes = await readHashes(root)
   const stale: string[] = []
   for (const step of steps) {
+    const hash = await hashOf(step, root)
+    if (!everyStep && hashes[step.name] === hash) continue
+    const before = stale.length
     for (const [path, content] of await step.make(root)) {
       if ((await readOrNull(join(root, path))) !== content) stale.push(join(root, path))
     }
+    if (stale.length === before) hashes[step.name] = hash
   }
+  await writeHashes(root, hashes)
   return stale
 }
 
@@ -55,6 +64,10 @@ async function filesAt(path: string): Promise<string[]> {
 async function readHashes(root: string): Promise<Record<string, string>> {
   const text = await readOrNull(join(root, HASHES))
   return text === null ? {} : (JSON.parse(text) as Record<string, string>)
+}
+
+async function writeHashes(root: string, hashes: Readonly<Record<string, string>>): Promise<void> {
+  await writeIfChanged(join(root, HASHES), `${JSON.stringify(hashes, null, 2)}\n`)
 }
 
 async function writeIfChanged(file: string, content: string): Promise<boolean> {

@@ -180,7 +180,8 @@ describeWith('chromium', 'Playwright', () => {
   const PLAYWRIGHT = ['node_modules/@playwright/test/cli.js', 'test', '--reporter', 'list', '--workers', '1']
   const CONFIG = `import { defineConfig } from '@playwright/test'
     const launchOptions = { executablePath: ${JSON.stringify(CHROMIUM)}, args: ${JSON.stringify(ARGUMENTS)} }
-    export default defineConfig({ timeout: 120_000, expect: { timeout: 15_000 }, use: { launchOptions } })`
+    export default defineConfig({ timeout: 120_000, expect: { timeout: 15_000 }, use: { launchOptions },
+      projects: [{ name: 'passing', testIgnore: '**/refused.spec.ts' }, { name: 'refused', testMatch: '**/refused.spec.ts', expect: { timeout: 5000 } }] })`
   const run = async (files: Record<string, string>) => {
     const all = { 'playwright.config.ts': CONFIG, 'application.ts': APPLICATION, ...files }
     return projects.run(await projects.project(all, ['@playwright/test']), PLAYWRIGHT)
@@ -215,7 +216,7 @@ describeWith('chromium', 'Playwright', () => {
   it(
     'decides as a user would, on every kind of page',
     async () => {
-      const test = `
+      const begin = `
       import { expect } from '@playwright/test'
       import { test as withMock } from 'toolmock/playwright'
       import { startApplication } from './application'
@@ -226,8 +227,8 @@ describeWith('chromium', 'Playwright', () => {
           await use(url)
           await stop()
         },
-      })
-
+      })`
+      const passing = `
       test('denied, then approved as one of the people', async ({ page, consent, mock }) => {
         await page.goto('/connect')
         await consent.deny()
@@ -256,7 +257,8 @@ describeWith('chromium', 'Playwright', () => {
         await page.goto('/connect?connector=CONNECTOR')
         await consent.approve()
         await expect(page.getByText('Connected as ada@example.com')).toBeVisible()
-      })
+      })`.replaceAll('CONNECTOR', 'weather')
+      const refused = `
       test('nowhere', async ({ page, consent }) => {
         await page.goto('/')
         await consent.approve()
@@ -275,8 +277,8 @@ describeWith('chromium', 'Playwright', () => {
       test('as a text', async ({ page, consent }) => {
         await page.goto('/connect')
         await consent.approve('grace@example.com')
-      })`.replaceAll('CONNECTOR', 'weather')
-      const { output } = await run({ 'consent.spec.ts': test })
+      })`
+      const { output } = await run({ 'consent.spec.ts': begin + passing, 'refused.spec.ts': begin + refused })
       expect(output).toMatch(/4 failed[^]*4 passed/)
       expect(output).toContain('consent.approve takes an object with page, link, as; found "grace@example.com"')
       expect(output).toMatch(/Error: the page of a magic link is open\n/)

@@ -41,7 +41,7 @@ function grant(id: string, at: number, revoked: boolean): Grant {
 }
 
 describe('expired rows', () => {
-  it('are removed during use: after 30 days, memory and file are no larger than after two', async () => {
+  it('are removed during use: after 20 days, memory and file are no larger than after two', async () => {
     await withDirectory(async (directory) => {
       let present = START
       const file = join(directory, 'state.json')
@@ -51,7 +51,7 @@ describe('expired rows', () => {
       if (!model) throw new Error('there is no default environment')
       let most = 0
       let made = 0
-      for (let hour = 0; hour < 30 * 24; hour++) {
+      for (let hour = 0; hour < 20 * 24; hour++) {
         const caller = await signIn(url)
         const identifier = `user${hour}@example.com`
         const verify = 'http://localhost/verify'

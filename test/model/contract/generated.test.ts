@@ -32,6 +32,25 @@ describe('the generator', () => {
       expect(await readFile(join(root, 'out.txt'), 'utf8')).toBe('old')
     })
   })
+
+  it.each([
+    { everyStep: true, expected: 2 },
+    { everyStep: false, expected: 1 },
+  ])(
+    'checks a step $expected times when nothing changed, with everyStep $everyStep',
+    async ({ everyStep, expected }) => {
+      await inFolder(async (root) => {
+        let runs = 0
+        for (const name of ['in.txt', 'out.txt']) await writeFile(join(root, name), 'one')
+        for (let check = 0; check < 2; check++)
+          expect(await findStale([copyStep(() => (runs += 1))], root, everyStep)).toEqual([])
+        expect(runs).toBe(expected)
+        await writeFile(join(root, 'in.txt'), 'two')
+        for (let check = 0; check < 2; check++)
+          expect(await findStale([copyStep()], root, everyStep)).toEqual([join(root, 'out.txt')])
+      })
+    },
+  )
 })
 
 function copyStep(onRun = (): unknown => undefined): Step {
