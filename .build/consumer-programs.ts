@@ -7,6 +7,7 @@ import type { JournalEntry, Toolmock, ToolmockEnvironment, ToolmockOptions, Vari
 const options: ToolmockOptions = { scenario: 'token-dies-mid-run', clock: '2026-01-01T00:00:00Z', freeze: true }
 const mock: Toolmock = await createToolmock(options)
 const variables: Variables = mock.env
+export const environment: Readonly<Record<string, string | undefined>> = variables
 const form = new URLSearchParams({
   grant_type: 'client_credentials',
   client_id: mock.clientId,

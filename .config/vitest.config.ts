@@ -30,7 +30,7 @@ const REST = [
   // Compilers, shells and packages of other languages and test runners.
   'test/integrations/**',
   'test/runners/**',
-  'test/recipes/{containers,guides,machine,newcomer,other-languages}.test.ts',
+  'test/recipes/{containers,guides,machine,newcomer,other-languages,typescript}.test.ts',
   'test/servers/rpc/{collect,descriptor-sets,docs,extensions,other-clients,rules}.test.ts',
   'test/app/library/{fixture,under-run}.test.ts',
   'test/servers/mcp/{control-server,other-clients}.test.ts',

@@ -62,7 +62,7 @@ function typescript(operation: Operation, example: Example): string {
     ...(form ? [`body: new URLSearchParams(${literal(form)})`] : []),
     ...(body === undefined ? [] : [`body: JSON.stringify(${literal(body)})`]),
   ]
-  return `const { ${names.join(', ')} } = process.env as Record<string, string>
+  return `const { ${names.map((name) => `${name} = ''`).join(', ')} } = process.env
 const answer = await fetch(\`\${TOOLMOCK_URL}${pathOf(operation, example, (name) => `\${${name}}`)}${search}\`, { ${options.join(', ')} })
 console.log(answer.status, await answer.text())`
 }

@@ -14,7 +14,8 @@ import type { TestLabel } from '../../model/domain/test-label.ts'
 import type { ConnectorDocument, MockState, ScenarioDocument, SeedDocument } from './types.ts'
 
 /** The connection variables (1.1): what the program under test is started with. */
-export interface Variables {
+// An interface would not be a `Record<string, string | undefined>`, which programs take for their environment.
+export type Variables = {
   /** Where the mock serves. */
   readonly TOOLMOCK_URL: string
   readonly TOOLMOCK_CLIENT_ID: string

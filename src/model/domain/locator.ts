@@ -74,7 +74,8 @@ export function locateForTool(
 ): Account {
   if (documentedOnly) throw missingConnector()
   const { identifier } = locator
-  if (connectors.length === 0) throw new ServiceError('TOOL_NOT_FOUND', `tool not found: no connector has ${quote(tool)}`)
+  if (connectors.length === 0)
+    throw new ServiceError('TOOL_NOT_FOUND', `tool not found: no connector has ${quote(tool)}`)
   const matches = connectors.flatMap((connector) => accountsNamed(accounts, connector, identifier, scopeOf(locator)))
   const [only, ...others] = matches
   if (others.length > 0) throw ambiguousForTool(matches, tool)

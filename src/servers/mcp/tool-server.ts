@@ -282,7 +282,10 @@ async function checkOutput(
 
 function unknownTool(name: string, tools: readonly ServerTool[]): ServiceError {
   const toolNames = tools.map(({ tool }) => tool.name).join(', ') || 'none'
-  return new ServiceError('TOOL_NOT_FOUND', `tool not found: this server has no ${quote(maskText(name))}; it has ${toolNames}`)
+  return new ServiceError(
+    'TOOL_NOT_FOUND',
+    `tool not found: this server has no ${quote(maskText(name))}; it has ${toolNames}`,
+  )
 }
 
 /** Why the token or session of a caller is none any more; undefined where it is valid. */
