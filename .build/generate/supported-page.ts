@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Check } from '../../src/compare/conform/check.ts'
 import type { AuthorizationTraits } from '../../src/model/domain/authorization-type.ts'
 import { ERROR_CATALOGUE } from '../../src/model/domain/errors.ts'
@@ -23,6 +25,45 @@ const SOURCES: Readonly<Record<AuthorizationTraits['source'], string>> = {
   none: 'nowhere: it needs none',
 }
 
+const LIMITS = `| of requests and documents | at most | beyond it |
+| --- | --- | --- |
+| the body of a request of the service | 1 MiB | 413; \`--body-limit\` changes it |
+| the body of a call of the control API | 64 MiB; 256 MiB for \`PUT /_mock/state\`, and for the answer of \`GET /_mock/state\` | 413; \`--body-limit\` changes the first |
+| the body of a request of the proxy | 32 MiB; above 1 MiB it is not sent again after a 401, and rules do not see it whole | 413 |
+| levels that a body nests | 100; 200 in the control API | 400 |
+| keys and values of a file, or of a body of the control API | 100,000 and 250,000 | a file is refused; 400 or 413 |
+| a seed, connector, scenario or extension file | 8,388,608 characters, 2,000,000 tokens of YAML, 100 levels | refused |
+| a YAML body | 100,000 tokens | refused; send JSON |
+| an OpenAPI document | 67,108,864 characters, 400 levels, 5,000,000 values | refused |
+| a duration | 3,660 days; 10 minutes for a wait of a fault or of \`latency\` | refused |
+
+| of connections | at most | beyond it |
+| --- | --- | --- |
+| the time of the head of a request, and of the whole request | 20 and 60 seconds | 408 |
+| the time for which a client reads nothing of its answer | 30 seconds | the connection is closed |
+| the time for requests under way when the server stops | 2 seconds | their connections are dropped |
+| event streams of all clients | 500; 4 MiB unread on each | 503 \`TOO_MANY_STREAMS\`; the stream is closed |
+
+| of third parties and webhooks | at most | beyond it |
+| --- | --- | --- |
+| the answer of a third party | 5 MiB | 500 \`TOOL_ERROR\` |
+| the body of a call to a third party of the mock | 32 MiB | 413 of the third party |
+| the time of a token endpoint | 10 seconds | the call fails, the account stays as it is |
+| the time of an answer to the proxy | 30 seconds; of a tool: \`call.timeout\` | 504 |
+| the time of a webhook | 10 seconds | the attempt has failed |
+| deliveries that wait | 20,000, of which 16 at a webhook are under way | the oldest is given up |
+
+| of what is kept | at most | beyond it |
+| --- | --- | --- |
+| the request journal of an environment | 10,000 entries and 64 MiB; 16 KiB of a body | the oldest are dropped, and no exact number is verified; \`--journal-size\` changes it |
+| requests that \`GET /_mock/requests\` lists at once | 1,000 | \`since\` or \`limit\` brings others |
+| findings of the contract report | 1,000 | further ones are counted |
+| tokens, links and auth requests that have ended | 24 hours by the clock of the environment, and the last 1,000 in any case | dropped |
+| bearer tokens | 50,000 | the ones closest to expiry are dropped and answer 401 |
+| requests that wait at a replica that stands by | 1,000, with bodies of 64 MiB in all | 503 \`STORAGE_UNAVAILABLE\` |
+
+A seed that is added, a reset, a restored snapshot and a replaced state are one change, for which other requests wait: a fifth of a second with 10,000 accounts. Limits of templates are in the [file reference](file-reference.md#templates), and of ended tokens and links in [State files](state.md#what-is-dropped-in-time).`
+
 /** What of the service is served, how it is checked, and how to seed it and make it fail. */
 export const supportedPage: Step = {
   name: 'supported page',
@@ -35,17 +76,23 @@ export const supportedPage: Step = {
     'src/model/domain/authorization-type.ts',
     'seeds',
     'seeds/connectors',
+    'scenarios',
   ],
   outputs: [PAGE],
   make: async (root) => {
     const { CHECKS } = await import('../../src/compare/conform/checks/table.ts')
-    return new Map([
-      [PAGE, await pretty(root, PAGE, page(operationsOf(await readSpec(root)), CHECKS, await connectorsSection()))],
-    ])
+    const operations = operationsOf(await readSpec(root))
+    const text = page(operations, CHECKS, await connectorsSection(), await scenariosTable(root))
+    return new Map([[PAGE, await pretty(root, PAGE, text)]])
   },
 }
 
-function page(operations: readonly SpecOperation[], checks: readonly Check[], connectors: string): string {
+function page(
+  operations: readonly SpecOperation[],
+  checks: readonly Check[],
+  connectors: string,
+  scenarios: string,
+): string {
   const checksOf = (id: string | null) => checks.filter(({ operation }) => operation === id).length
   return `<!-- Made by \`npm run generate\` from the spec, the checks and the tables of the code: change them there. -->
 
@@ -101,9 +148,15 @@ The bundled seed has at least one connector for each authorization type. \`GET /
 
 ${connectors}
 
+## Bundled scenarios
+
+[Scenarios](scenarios.md) says how to start one, also for another tool or account. The first lines of each file in \`scenarios/\` say what a client sees.
+
+${scenarios}
+
 ## Limits
 
-[Limits](limits.md) lists each limit, and what happens beyond it.
+${LIMITS}
 `
 }
 
@@ -143,4 +196,19 @@ async function connectorsSection(): Promise<string> {
   )
   const table = ['| type | connector | credentials come from |', '| --- | --- | --- |', ...rows].join('\n')
   return `${table}\n\nTheir tools:\n\n${tools.join('\n')}`
+}
+
+async function scenariosTable(root: string): Promise<string> {
+  const { parse } = await import('yaml')
+  const files = (await readdir(join(root, 'scenarios'))).filter((file) => file.endsWith('.yaml')).sort()
+  const rows = files.map(async (file) => {
+    const { name, description } = parse(await readFile(join(root, 'scenarios', file), 'utf8')) as ScenarioFile
+    return `| \`${name}\` | ${description} |`
+  })
+  return ['| scenario | what goes wrong |', '| --- | --- |', ...(await Promise.all(rows))].join('\n')
+}
+
+interface ScenarioFile {
+  readonly name: string
+  readonly description: string
 }

@@ -104,11 +104,11 @@ export const GROUPS: readonly Group[] = [
         'Which states does an account have? How does a test give, deny or mistake consent?',
       ),
       page('state.md', 'State files', 'What is kept, and what survives a restart or a crash?'),
-      page('limits.md', 'Limits', 'Which limits hold, on which systems, and what is the mock not?'),
+      page('limits.md', 'Limits', 'On which systems does it run, and what is the mock not?'),
       page(
         'supported.md',
         'What is supported',
-        'Which operations, statuses, states, errors and bundled connectors are there?',
+        'Which operations, states, errors, limits, connectors and scenarios are there?',
       ),
     ],
   },

@@ -9,7 +9,7 @@ import { parse } from 'yaml'
 import { createToolmock } from '../../src/index.ts'
 import { ToolmockProcess } from '../app/cli/toolmock-process.ts'
 import { describeWith } from '../support/machine.ts'
-import { codeBlocks } from './markdown.ts'
+import { codeBlocks, tab } from './markdown.ts'
 import { answered, pasted } from './shell.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -112,13 +112,13 @@ describeWith('bash', 'docs/own-connector.md and docs/connectors.md', () => {
 
 describe('docs/library.md, A test of an expiry', () => {
   it('has a test that fails without the scenario and passes with it', { timeout }, async () => {
-    const [test = '', client] = codeBlocks('docs/library.md', 'A test of an expiry', 'js')
-    await write('send-message.mjs', client)
+    const [test = ''] = codeBlocks('docs/library.md', 'A test of an expiry', 'js')
+    await write('send-message.mjs', tab('docs/test-runners.md', 'A test', 'JavaScript'))
     const without = test.replace("createToolmock({ scenario: 'token-expires-without-refresh' })", 'createToolmock()')
 
     const failed = await nodeTest(await write('without.test.mjs', fromLibrary(without)))
     expect(failed.passed).toBe(false)
-    expect(failed.output).toContain('true !== false')
+    expect(failed.output).toContain('200 !== 400')
 
     expect(await nodeTest(await write('with.test.mjs', fromLibrary(test)))).toMatchObject({ passed: true })
   })
