@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
+import { expectControlError } from '../servers/control/control-mock.ts'
 import { type TestOptions, type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 type Send = (method: Parameters<TestToolmock['http']>[0], path: string, body?: object) => Promise<Response>
@@ -509,7 +510,7 @@ describe('PUT /_mock/extensions/{name}', () => {
   ])('%s refuses %s and changes nothing', async (name, text, message) => {
     await withExtension({ file: NOTES, extensions: ['organizations'] }, async ({ send, ...mock }) => {
       const refused = await put(mock, name, text)
-      expect([refused.status, refused.body.error.code]).toEqual([400, 'INVALID_DOCUMENT'])
+      expectControlError(refused, 400, 'INVALID_DOCUMENT')
       expect(JSON.stringify(refused.body).replaceAll('\\"', '"')).toContain(message)
       expect((await send('post', '/api/v1/notes', { id: 'a' })).status).toBe(201)
     })

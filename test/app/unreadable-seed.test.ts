@@ -1,7 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codeOf, withControl } from '../servers/control/control-mock.ts'
+import { expectControlError, withControl } from '../servers/control/control-mock.ts'
 import { withDirectory } from '../support/registry.ts'
 
 const SEED = JSON.stringify({
@@ -37,8 +37,7 @@ describe('a seed that cannot be read', () => {
         expect(fitting.status).toBe(503)
         expect(fitting.body.message).toContain(reason)
         const made = await call('post', '/environments', {})
-        expect([made.status, codeOf(made)]).toEqual([503, 'STORAGE_UNAVAILABLE'])
-        expect(made.body.error.message).toContain(reason)
+        expect(expectControlError(made, 503, 'STORAGE_UNAVAILABLE').message).toContain(reason)
 
         await rename(away, seed)
         expect(await token('ci-1', 'ci')).toEqual(expect.any(String))

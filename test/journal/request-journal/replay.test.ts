@@ -3,6 +3,7 @@ import supertest from 'supertest'
 import { createActive, decide, linkFor, TOKENS, VERIFY_URL } from '../../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { rulesNotFired } from '../../../src/scenarios/scenario-run.ts'
+import { expectControlError } from '../../servers/control/control-mock.ts'
 
 const GRACE = { connector: 'mail', identifier: 'grace@example.com' }
 const MESSAGE = { tool_name: 'mail_send_message', tool_input: { to: 'ada@example.com', subject: 'Hello' } }
@@ -186,7 +187,7 @@ describe('POST /_mock/requests/{id}/scenario creates documents that reproduce th
       expect(replay.scenario.rules.flatMap(({ do: faults }) => faults)).toEqual([{ latency: '0ms' }])
       expect(replay.seed).toEqual({})
       const unknown = await supertest(mock.app.listener).post('/_mock/requests/req_none/scenario')
-      expect([unknown.status, unknown.body.error.code]).toEqual([404, 'REQUEST_NOT_FOUND'])
+      expectControlError(unknown, 404, 'REQUEST_NOT_FOUND')
     })
   })
 

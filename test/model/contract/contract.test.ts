@@ -399,6 +399,11 @@ describe('for any input', () => {
   const operation = fc.constantFrom(...ROUTES.map((route) => route.operation))
   const query = fc.oneof(fc.string(), fc.webQueryParameters())
 
+  it('checkRequest reports twenty of thirty violations', () => {
+    const { violations } = check('create_custom_provider', '', { display_name: 'x', auth_patterns: Array(30).fill(1) })
+    expect(violations).toHaveLength(20)
+  })
+
   it('checkRequest never throws and reports at most twenty violations, each with a description', () => {
     const anything = fc.oneof(
       fc.jsonValue(),

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { admit, type AdmissionRules } from '../../../src/servers/control/admission.ts'
 import { ControlError } from '../../../src/servers/control/errors.ts'
-import { codeOf, withControl } from './control-mock.ts'
+import { expectControlError, withControl } from './control-mock.ts'
 
 function verdict(headers: Record<string, string>, rules: AdmissionRules = {}, localAddress = '127.0.0.1'): string {
   const socket = new Socket()
@@ -99,7 +99,7 @@ describe('who may use the control API', () => {
       expect((await call('get', '/health')).status).toBe(200)
       expect((await http('get', '/_mock/ready').set('Host', 'evil.example')).status).toBe(200)
       const refused = await call('get', '/clock')
-      expect([refused.status, codeOf(refused)]).toEqual([401, 'ADMIN_TOKEN_REQUIRED'])
+      expectControlError(refused, 401, 'ADMIN_TOKEN_REQUIRED')
       expect((await http('get', '/_mock/clock').set('X-Toolmock-Admin-Token', 's3cret')).status).toBe(200)
     })
   })
@@ -108,11 +108,11 @@ describe('who may use the control API', () => {
     await withControl({}, async ({ call, http }) => {
       await call('put', '/snapshots/before')
       const refused = await http('post', '/_mock/connections/mail/disable').set('Origin', 'http://evil.example')
-      expect([refused.status, codeOf(refused)]).toEqual([403, 'ORIGIN_REFUSED'])
+      expectControlError(refused, 403, 'ORIGIN_REFUSED')
       expect(Object.keys(refused.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
       expect((await call('get', '/state/diff?snapshot=before')).body).toMatchObject({ changed: [] })
       const rebound = await http('post', '/_mock/reset').set('Host', 'evil.example')
-      expect([rebound.status, codeOf(rebound)]).toEqual([403, 'HOST_REFUSED'])
+      expectControlError(rebound, 403, 'HOST_REFUSED')
     })
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { codeOf, START, withControl } from './control-mock.ts'
+import { expectControlError, START, withControl } from './control-mock.ts'
 
 describe('PUT /_mock/clock', () => {
   it.each([
@@ -111,7 +111,7 @@ describe('PUT /_mock/clock', () => {
   ])('refuses %j and does not change the clock', async (change) => {
     await withControl({}, async ({ call }) => {
       const refused = await call('put', '/clock', change)
-      expect([refused.status, codeOf(refused)]).toEqual([400, 'INVALID_BODY'])
+      expectControlError(refused, 400, 'INVALID_BODY')
       expect((await call('get', '/clock')).body).toEqual({ now: START, frozen: true })
     })
   })
@@ -121,7 +121,7 @@ describe('PUT /_mock/clock', () => {
       const end = '7999-12-31T23:59:59.999Z'
       expect((await call('put', '/clock', { now: end })).body).toMatchObject({ now: end, frozen: true })
       const refused = await call('put', '/clock', { advance: '1ms' })
-      expect([refused.status, codeOf(refused)]).toEqual([400, 'INVALID_BODY'])
+      expectControlError(refused, 400, 'INVALID_BODY')
       expect((refused.body as { error: { message: string } }).error.message).toContain('the years 1970 to 7999')
       expect((await call('get', '/clock')).body).toEqual({ now: end, frozen: true })
     })

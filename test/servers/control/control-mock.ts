@@ -1,4 +1,5 @@
 import type { Response } from 'supertest'
+import { expect } from 'vitest'
 import { SILENT } from '../../../src/servers/http/log.ts'
 import type { App, AppOptions } from '../../../src/app/app.ts'
 import { createTestApp } from '../../support/create-app.ts'
@@ -52,7 +53,16 @@ export async function withControl(options: AppOptions, work: (mock: ControlMock)
   if (failures.length > 0) throw new Error(`the mock logged failures: ${JSON.stringify(failures)}`)
 }
 
-/** The code of an error of the control API. */
-export function codeOf(answer: Response): string {
-  return (answer.body as { error: { code: string } }).error.code
+/** Asserts an error of the control API in its one shape, and returns it. */
+export function expectControlError(answer: Response, status: number, code: string, of = answer.text): ControlError {
+  const { error } = answer.body as { error?: ControlError }
+  const expected = { code, message: expect.any(String), details: expect.any(Array) }
+  expect({ status: answer.status, error }, of).toEqual({ status, error: expected })
+  return error!
+}
+
+interface ControlError {
+  readonly code: string
+  readonly message: string
+  readonly details: readonly object[]
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { withDirectory } from '../../support/registry.ts'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
+import { type ControlMock, expectControlError, START, withControl } from './control-mock.ts'
 import { until } from '../../support/until.ts'
 
 interface Created {
@@ -50,7 +50,7 @@ describe('POST /_mock/environments', () => {
   ])('refuses %j and creates none', async (body, code, message) => {
     await withControl({}, async ({ call }) => {
       const refused = await call('post', '/environments', { name: 'new', ...body })
-      expect([refused.status, codeOf(refused)]).toEqual([400, code])
+      expectControlError(refused, 400, code)
       expect((refused.body as { error: { message: string } }).error.message).toMatch(message)
       expect((await call('get', '/clock?environment=new')).status).toBe(404)
     })
@@ -135,7 +135,7 @@ describe('POST /_mock/environments', () => {
   ])('refuses %j with %d %s', async (body, status, code) => {
     await withControl({}, async ({ call }) => {
       const refused = await call('post', '/environments', body)
-      expect([refused.status, codeOf(refused)]).toEqual([status, code])
+      expectControlError(refused, status, code)
     })
   })
 
@@ -146,7 +146,7 @@ describe('POST /_mock/environments', () => {
       expect((await mock.api(token, 'get', '/connections')).status).toBe(401)
       expect(await mock.token(client_id, client_secret)).toBe(401)
       expect((await mock.call('delete', '/environments/gone')).status).toBe(404)
-      expect(codeOf(await mock.call('delete', '/environments/default'))).toBe('ENVIRONMENT_REQUIRED')
+      expectControlError(await mock.call('delete', '/environments/default'), 409, 'ENVIRONMENT_REQUIRED')
     })
   })
 })

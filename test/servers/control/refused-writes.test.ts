@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
 import { withServer } from '../../support/server.ts'
-import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
+import { type ControlMock, expectControlError, START, withControl } from './control-mock.ts'
 import { CONTROL_OPERATIONS } from './control-spec.ts'
 import { until } from '../../support/until.ts'
 
@@ -323,7 +323,7 @@ describe('while the disk refuses', () => {
       for (const operation of called) {
         const answer = await refusedCall(mock, operation)
         if (CALLS[operation]?.works) expect(answer.status, operation).toBe(200)
-        else expect([answer.status, codeOf(answer)], operation).toEqual([503, 'STORAGE_UNAVAILABLE'])
+        else expectControlError(answer, 503, 'STORAGE_UNAVAILABLE', operation)
         expect(await everything(mock), operation).toEqual(before)
       }
     })
@@ -337,7 +337,7 @@ describe('while the disk refuses', () => {
         const before = await everything(mock)
         for (const operation of [...called, 'clear_requests'].filter((each) => inEnvironment.has(each))) {
           const answer = await refusedCall(mock, operation, 3_600_000)
-          expect([answer.status, codeOf(answer)], operation).toEqual([503, 'STORAGE_UNAVAILABLE'])
+          expectControlError(answer, 503, 'STORAGE_UNAVAILABLE', operation)
           expect(await everything(mock), operation).toEqual(before)
         }
       })

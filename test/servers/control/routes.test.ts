@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { describe, expect, it, vi } from 'vitest'
-import { codeOf, type ControlMock, withControl } from './control-mock.ts'
+import { type ControlMock, expectControlError, withControl } from './control-mock.ts'
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
 
@@ -41,8 +41,7 @@ describe('every call of the control API', () => {
   ] as const)('%s %s answers %d %s in the one shape', async (method, path, status, code) => {
     await withControl({}, async ({ http }) => {
       const refused = await http(method, `/_mock${path}`)
-      expect([refused.status, codeOf(refused)]).toEqual([status, code])
-      expect(refused.body).toEqual({ error: { code, message: expect.any(String), details: expect.any(Array) } })
+      expectControlError(refused, status, code)
     })
   })
 
@@ -112,7 +111,7 @@ describe('every call of the control API', () => {
     await withControl({}, async ({ http, call }) => {
       expect((await http('delete', '/_mock/clock')).headers['allow']).toBe('GET, PUT, HEAD')
       expect((await call('post', '/reset', {})).status).toBe(200)
-      expect(codeOf(await call('post', '/reset', { hard: true }))).toBe('INVALID_BODY')
+      expectControlError(await call('post', '/reset', { hard: true }), 400, 'INVALID_BODY')
     })
   })
 
@@ -138,7 +137,7 @@ describe('every call of the control API', () => {
         TOOLMOCK_CLIENT_SECRET: 'test_secret',
       })
       const refused = await call('get', '/env?format=dotenv')
-      expect([refused.status, codeOf(refused)]).toEqual([400, 'INVALID_QUERY'])
+      expectControlError(refused, 400, 'INVALID_QUERY')
     })
   })
 })
@@ -196,7 +195,7 @@ describe('links', () => {
       const url = new URL((body as { redirect_url: string }).redirect_url)
       expect([url.origin, url.searchParams.get('state')]).toEqual(['http://localhost:3000', 'xyz'])
       expect(url.searchParams.get('auth_request_id')).toMatch(/^[\w-]{22,}$/)
-      expect(codeOf(await mock.call('post', `/links/${id}/complete`, { decision: 'approve' }))).toBe('LINK_GONE')
+      expectControlError(await mock.call('post', `/links/${id}/complete`, { decision: 'approve' }), 410, 'LINK_GONE')
       expect((await mock.call('get', '/links')).body).toEqual({ links: [] })
     })
   })
@@ -205,11 +204,11 @@ describe('links', () => {
     await withControl({}, async (mock) => {
       await linked(mock)
       const id = await linkId(mock)
-      expect(codeOf(await mock.call('post', `/links/${id}/complete`, { decision: 'maybe' }))).toBe('INVALID_BODY')
-      expect(codeOf(await mock.call('post', `/links/${id}/complete`, {}))).toBe('INVALID_BODY')
+      expectControlError(await mock.call('post', `/links/${id}/complete`, { decision: 'maybe' }), 400, 'INVALID_BODY')
+      expectControlError(await mock.call('post', `/links/${id}/complete`, {}), 400, 'INVALID_BODY')
       const { body } = await mock.call('post', `/links/${id}/complete`, { decision: 'deny' })
       expect((body as { redirect_url: string }).redirect_url).toContain('error=access_denied')
-      expect(codeOf(await mock.call('post', '/links/none/complete', { decision: 'deny' }))).toBe('LINK_NOT_FOUND')
+      expectControlError(await mock.call('post', '/links/none/complete', { decision: 'deny' }), 404, 'LINK_NOT_FOUND')
     })
   })
 
@@ -250,7 +249,9 @@ describe('the journal', () => {
       expect(missed.ok).toBe(false)
       expect(missed.near_misses[0]).toMatchObject({ id, differences: [{ field: 'status', wanted: 200, found: 404 }] })
       expect((await call('post', '/requests/wait', { match })).body).toMatchObject({ ok: true })
-      expect(codeOf(await call('post', '/requests/wait', { match: { operation: 'verify_user' }, timeout_ms: 1 }))).toBe(
+      expectControlError(
+        await call('post', '/requests/wait', { match: { operation: 'verify_user' }, timeout_ms: 1 }),
+        408,
         'TIMED_OUT',
       )
       const longest = [
@@ -260,7 +261,11 @@ describe('the journal', () => {
         [{ match, timeout_ms: 0, times: 1_000_001 }, 400],
       ] as const
       for (const [body, status] of longest) expect((await call('post', '/requests/wait', body)).status).toBe(status)
-      expect(codeOf(await call('post', '/requests/count', { match: { operation: 'no_such' } }))).toBe('INVALID_QUERY')
+      expectControlError(
+        await call('post', '/requests/count', { match: { operation: 'no_such' } }),
+        400,
+        'INVALID_QUERY',
+      )
       await call('delete', '/requests')
       expect((await call('get', '/requests')).body).toEqual({ requests: [] })
     })
@@ -324,7 +329,7 @@ describe('scenarios', () => {
         { name: 'down', at: 'service', on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] },
       ]
       const scenario = { name: 'down', description: 'Nothing is listed.', rules }
-      expect(codeOf(await call('put', '/scenarios/up', scenario))).toBe('INVALID_DOCUMENT')
+      expectControlError(await call('put', '/scenarios/up', scenario), 400, 'INVALID_DOCUMENT')
       expect((await call('put', '/scenarios/down', scenario)).body).toMatchObject({ scenario: { running: false } })
       expect((await call('post', '/scenarios/down/start')).body).toMatchObject({ scenario: { running: true } })
       expect((await call('post', '/scenarios/down/stop')).body).toMatchObject({ scenario: { running: false } })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { codeOf, withControl } from './control-mock.ts'
+import { expectControlError, withControl } from './control-mock.ts'
 
 describe('the size of a state', () => {
   it('that GET answers is accepted by PUT, at any --body-limit', () =>
@@ -21,8 +21,7 @@ describe('the size of a state', () => {
     })
     await withControl({ idSeed: 1, stateLimit: size - 1 }, async ({ call }) => {
       const refused = await call('get', '/state')
-      expect([refused.status, codeOf(refused)]).toEqual([413, 'BODY_TOO_LARGE'])
-      expect(refused.body.error.message).toContain(`larger than ${size - 1} bytes`)
+      expect(expectControlError(refused, 413, 'BODY_TOO_LARGE').message).toContain(`larger than ${size - 1} bytes`)
     })
   })
 })

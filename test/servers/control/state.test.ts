@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
-import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
+import { type ControlMock, expectControlError, START, withControl } from './control-mock.ts'
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
 const grace = { connector: 'mail', identifier: 'grace@example.com' }
@@ -18,6 +18,11 @@ interface State {
 
 async function stateOf({ call }: ControlMock): Promise<State> {
   return (await call('get', '/state')).body as State
+}
+
+/** The problems of a state that is refused. */
+async function problemsOf({ call }: ControlMock, state: object, query = ''): Promise<readonly object[]> {
+  return expectControlError(await call('put', `/state${query}`, state), 400, 'INVALID_STATE').details
 }
 
 describe('POST /_mock/state/checkpoint', () => {
@@ -67,18 +72,24 @@ describe('POST /_mock/reset', () => {
     })
   })
 
-  it('gives a seed without connectors those of the server, and changes nothing for a seed that is refused', async () => {
+  it('gives a seed without connectors those of the server', async () => {
+    await withControl({}, async (mock) => {
+      expect((await mock.call('post', '/reset', { seed: { accounts: [ada] } })).status).toBe(200)
+      expect((await stateOf(mock)).tables['accounts']).toMatchObject([ada])
+    })
+  })
+
+  it('changes nothing for a seed that is refused', async () => {
     await withControl({}, async (mock) => {
       const { call } = mock
-      expect((await call('post', '/reset', { seed: { accounts: [ada] } })).status).toBe(200)
+      await call('post', '/reset', { seed: { accounts: [ada] } })
       const before = await stateOf(mock)
-      expect(before.tables['accounts']).toMatchObject([ada])
       const refused = await call('post', '/reset', { seed: { accounts: [{ connector: 'mial', identifier: 'a' }] } })
-      expect([refused.status, codeOf(refused)]).toEqual([400, 'INVALID_DOCUMENT'])
+      expectControlError(refused, 400, 'INVALID_DOCUMENT')
       expect((await call('post', '/reset', { sede: {} })).status).toBe(400)
       const taken = { clients: [{ client_id: 'mine', client_secret: 's' }] }
       await call('post', '/environments', { name: 'other', seed: taken })
-      expect(codeOf(await call('post', '/reset', { seed: taken }))).toBe('CLIENT_ID_TAKEN')
+      expectControlError(await call('post', '/reset', { seed: taken }), 409, 'CLIENT_ID_TAKEN')
       expect(await stateOf(mock)).toEqual(before)
     })
   })
@@ -262,13 +273,18 @@ describe('snapshots', () => {
 
   it('are unknown until they are taken and once they are deleted', async () => {
     await withControl({}, async ({ call }) => {
-      expect(codeOf(await call('post', '/snapshots/s/restore'))).toBe('SNAPSHOT_NOT_FOUND')
-      expect(codeOf(await call('get', '/state/diff'))).toBe('INVALID_QUERY')
-      expect(codeOf(await call('put', '/snapshots/a%2Fb'))).toBe('INVALID_NAME')
+      expectControlError(await call('post', '/snapshots/s/restore'), 404, 'SNAPSHOT_NOT_FOUND')
       await call('put', '/snapshots/s')
       expect((await call('delete', '/snapshots/s')).status).toBe(200)
-      expect((await call('delete', '/snapshots/s')).status).toBe(404)
+      expectControlError(await call('delete', '/snapshots/s'), 404, 'SNAPSHOT_NOT_FOUND')
     })
+  })
+
+  it.each([
+    ['a comparison that names none', 'get', '/state/diff', 'INVALID_QUERY'],
+    ['a name with a slash', 'put', '/snapshots/a%2Fb', 'INVALID_NAME'],
+  ] as const)('refuse %s', async (_title, method, path, code) => {
+    await withControl({}, async ({ call }) => void expectControlError(await call(method, path), 400, code))
   })
 })
 
@@ -290,18 +306,11 @@ describe('PUT /_mock/state', () => {
       bad.colour = 1
       Object.assign(bad.tables.accounts[0] ?? {}, { status: 'GONE' })
       Object.assign(bad.tables.accounts[1] ?? {}, { updated_at: '2026-13-45T00:00:00.000Z' })
-      const refused = await mock.call('put', '/state', bad)
-      expect(refused.status).toBe(400)
-      expect(refused.body).toMatchObject({
-        error: {
-          code: 'INVALID_STATE',
-          details: [
-            { path: 'tables.accounts[0].status' },
-            { path: 'tables.accounts[1].updated_at' },
-            { path: 'colour' },
-          ],
-        },
-      })
+      expect(await problemsOf(mock, bad)).toMatchObject([
+        { path: 'tables.accounts[0].status' },
+        { path: 'tables.accounts[1].updated_at' },
+        { path: 'colour' },
+      ])
       expect(await stateOf(mock)).toEqual(before)
     })
   })
@@ -311,9 +320,7 @@ describe('PUT /_mock/state', () => {
       await mock.call('post', '/seed', { accounts: [ada] })
       const state = (await stateOf(mock)) as unknown as { tables: { accounts: { credentials: object }[] } }
       Object.assign(state.tables.accounts[0]?.credentials ?? {}, { static_auth: { details: { api_key: 'k' } } })
-      expect((await mock.call('put', '/state', state)).body).toMatchObject({
-        error: { code: 'INVALID_STATE', details: [{ path: 'tables.accounts[0].credentials' }] },
-      })
+      expect(await problemsOf(mock, state)).toMatchObject([{ path: 'tables.accounts[0].credentials' }])
     })
   })
 
@@ -343,8 +350,8 @@ describe('PUT /_mock/state', () => {
       const state = await stateOf(mock)
       const token = (id: number) => ({ id: `${id}`, client_id: 'c', expires_at: '2099-01-01T00:00:00.000Z' })
       const bearer_tokens = Array.from({ length: 1200 }, (_, at) => (at === 1100 ? { ...token(at), id: 7 } : token(at)))
-      const refused = await mock.call('put', '/state', { ...state, tables: { ...state.tables, bearer_tokens } })
-      expect(refused.body).toMatchObject({ error: { details: [{ path: 'tables.bearer_tokens[1100].id' }] } })
+      const problems = await problemsOf(mock, { ...state, tables: { ...state.tables, bearer_tokens } })
+      expect(problems).toMatchObject([{ path: 'tables.bearer_tokens[1100].id' }])
     })
   })
 
@@ -352,52 +359,49 @@ describe('PUT /_mock/state', () => {
     await withControl({}, async (mock) => {
       const state = await stateOf(mock)
       const wrong = { ...state, tables: { ...state.tables, bearer_tokens: Array(150).fill('none') } }
-      const { body } = await mock.call('put', '/state', wrong)
-      const { details } = (body as { error: { details: object[] } }).error
-      expect(details).toHaveLength(101)
-      expect(details.at(-1)).toMatchObject({ path: '', found: 'wrong in 50 more places' })
+      const problems = await problemsOf(mock, wrong)
+      expect(problems).toHaveLength(101)
+      expect(problems.at(-1)).toMatchObject({ path: '', found: 'wrong in 50 more places' })
     })
   })
 
   it('refuses a state file, and names what it accepts', async () => {
     await withControl({}, async (mock) => {
       const before = await stateOf(mock)
-      const refused = await mock.call('put', '/state', { version: 2, environments: { default: before } })
-      expect(refused.status).toBe(400)
+      const problems = await problemsOf(mock, { version: 2, environments: { default: before } })
       const found = 'the key of a state file'
       const allowed = 'the state of one environment, as GET /_mock/state answers it'
-      expect(refused.body).toMatchObject({
-        error: { code: 'INVALID_STATE', details: [{ path: 'environments', found, allowed }] },
-      })
+      expect(problems).toMatchObject([{ path: 'environments', found, allowed }])
       expect(await stateOf(mock)).toEqual(before)
     })
   })
 
-  it('refuses rows that contradict one another, or another environment', async () => {
+  it('refuses a row that is there twice', async () => {
     await withControl({}, async (mock) => {
       const state = await stateOf(mock)
       const rows = state.tables['connections'] ?? []
       const twice = { ...state, tables: { ...state.tables, connections: [...rows, ...rows.slice(0, 1)] } }
-      expect((await mock.call('put', '/state', twice)).body).toMatchObject({
-        error: { details: [{ path: `tables.connections[${rows.length}].id` }] },
-      })
+      expect(await problemsOf(mock, twice)).toMatchObject([{ path: `tables.connections[${rows.length}].id` }])
+    })
+  })
+
+  it('refuses a client that another environment has', async () => {
+    await withControl({}, async (mock) => {
       await mock.call('post', '/environments', { name: 'other' })
-      const copied = await mock.call('put', '/state?environment=other', state)
-      expect(copied.body).toMatchObject({
-        error: { code: 'INVALID_STATE', details: [{ path: 'tables.clients[0].id' }] },
-      })
+      const problems = await problemsOf(mock, await stateOf(mock), '?environment=other')
+      expect(problems).toMatchObject([{ path: 'tables.clients[0].id' }])
+    })
+  })
+
+  it('refuses a client with control characters', async () => {
+    await withControl({}, async (mock) => {
+      const state = await stateOf(mock)
       const clients = [{ id: 'a\nb', client_secret: '\u0000' }]
-      const unprintable = await mock.call('put', '/state', { ...state, tables: { ...state.tables, clients } })
       const allowed = 'a text without control characters'
-      expect(unprintable.body).toMatchObject({
-        error: {
-          code: 'INVALID_STATE',
-          details: [
-            { path: 'tables.clients[0].id', allowed },
-            { path: 'tables.clients[0].client_secret', allowed },
-          ],
-        },
-      })
+      expect(await problemsOf(mock, { ...state, tables: { ...state.tables, clients } })).toMatchObject([
+        { path: 'tables.clients[0].id', allowed },
+        { path: 'tables.clients[0].client_secret', allowed },
+      ])
     })
   })
 })
@@ -409,8 +413,8 @@ describe('documents that are sent', () => {
       const refused = await send(
         'accounts:\n  - { connector: mail, identifier: a }\n  - { connector: nowhere, identifier: b }\n',
       )
-      expect(refused.status).toBe(400)
-      expect(refused.body).toMatchObject({ error: { code: 'INVALID_DOCUMENT', details: [{ line: 3, column: 18 }] } })
+      const { details } = expectControlError(refused, 400, 'INVALID_DOCUMENT')
+      expect(details).toMatchObject([{ line: 3, column: 18 }])
       expect((await stateOf(mock)).tables['accounts']).toEqual([])
       expect((await send('accounts:\n  - { connector: mail, identifier: a }\n')).status).toBe(200)
       expect((await stateOf(mock)).tables['accounts']).toHaveLength(1)
@@ -420,7 +424,7 @@ describe('documents that are sent', () => {
   it('a connector serves at once, under the name of the path only', async () => {
     await withControl({}, async (mock) => {
       const notes = { connector: 'notes', authorization_type: 'API_KEY' }
-      expect(codeOf(await mock.call('put', '/connectors/other', notes))).toBe('INVALID_DOCUMENT')
+      expectControlError(await mock.call('put', '/connectors/other', notes), 400, 'INVALID_DOCUMENT')
       expect((await mock.call('put', '/connectors/notes', notes)).status).toBe(200)
       const bearer = await mock.token('test_client', 'test_secret')
       const made = await mock.api(bearer, 'post', '/connected_accounts', { connector: 'notes', identifier: 'ada' })
@@ -435,13 +439,13 @@ describe('documents that are sent', () => {
   ])('the body %j of a clock change: %d %s', async (text, status, code) => {
     await withControl({}, async ({ http }) => {
       const refused = await http('put', '/_mock/clock').set('Content-Type', 'application/json').send(text)
-      expect([refused.status, codeOf(refused)]).toEqual([status, code])
+      expectControlError(refused, status, code)
     })
   })
 
   it('refuses a body that is too large', async () => {
     await withControl({ bodyLimit: 100 }, async ({ call }) => {
-      expect(codeOf(await call('post', '/seed', { clients: 'x'.repeat(200) }))).toBe('BODY_TOO_LARGE')
+      expectControlError(await call('post', '/seed', { clients: 'x'.repeat(200) }), 413, 'BODY_TOO_LARGE')
     })
   })
 })

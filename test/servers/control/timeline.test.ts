@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { SILENT } from '../../../src/servers/http/log.ts'
 import { OPERATIONS } from '../../../src/service/operations/table.ts'
-import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
+import { type ControlMock, expectControlError, START, withControl } from './control-mock.ts'
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
 const LIVE = {
@@ -305,7 +305,7 @@ describe('GET /_mock/timeline', () => {
   ])('%s is refused', async (query, status, code) => {
     await withControl({}, async ({ http }) => {
       const answer = await http('get', `/_mock/timeline${query}`)
-      expect([answer.status, codeOf(answer)]).toEqual([status, code])
+      expectControlError(answer, status, code)
     })
   })
 })
@@ -360,7 +360,7 @@ describe('one account', () => {
       })
       const [tool] = body.tools
       expect([tool.name, tool.input_schema.required]).toEqual(['mail_send_message', ['to', 'subject']])
-      expect(codeOf(await mock.call('get', '/accounts/ca_none'))).toBe('ACCOUNT_NOT_FOUND')
+      expectControlError(await mock.call('get', '/accounts/ca_none'), 404, 'ACCOUNT_NOT_FOUND')
     })
   })
 
@@ -426,7 +426,7 @@ describe('POST /_mock/links', () => {
   ])('refuses %j', async (body, status, code) => {
     await withControl({}, async ({ call }) => {
       const answer = await call('post', '/links', body)
-      expect([answer.status, codeOf(answer)]).toEqual([status, code])
+      expectControlError(answer, status, code)
       expect((await call('get', '/accounts')).body.total_size).toBe(0)
     })
   })
@@ -435,7 +435,7 @@ describe('POST /_mock/links', () => {
     await withControl({}, async ({ call }) => {
       await call('post', '/connections/mail/disable')
       const answer = await call('post', '/links', ada)
-      expect([answer.status, codeOf(answer)]).toEqual([409, 'LINK_NOT_USABLE'])
+      expectControlError(answer, 409, 'LINK_NOT_USABLE')
     })
   })
 })
@@ -450,7 +450,7 @@ describe('documents', () => {
       expect((await call('get', '/scenarios/down')).body).toMatchObject({ scenario: { name: 'down' }, document: TEXT })
       const bundled = (await call('get', '/scenarios/rate-limited')).body
       expect(bundled.document).toContain('name: rate-limited')
-      expect(codeOf(await call('get', '/scenarios/none'))).toBe('SCENARIO_NOT_FOUND')
+      expectControlError(await call('get', '/scenarios/none'), 404, 'SCENARIO_NOT_FOUND')
     })
   })
 

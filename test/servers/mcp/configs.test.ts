@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { restoreSnapshot, takeSnapshot } from '../../../src/state/snapshots.ts'
-import { ADA, createActive } from '../../support/accounts.ts'
+import { ADA, createActive, expectError } from '../../support/accounts.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { TWELVE_SEEDS } from '../../support/twelve-connectors.ts'
@@ -25,10 +25,6 @@ function violationsOf(body: {
   return (body.details[0].validation_error_info?.field_violations ?? []).map(
     ({ field, constraint }) => `${field} ${constraint}`,
   )
-}
-
-function codeOf(body: { details: [{ error_code: string }] }): string {
-  return body.details[0].error_code
 }
 
 describe('MCP configs', () => {
@@ -90,9 +86,7 @@ describe('MCP configs', () => {
       const path = `/mcp/configs/${config.id}`
       const gone = [await api.get(path), await api.put(path, {}), await api.delete(path)]
       gone.push(await api.post(`${path}/connected_accounts`, ADA), await api.post(`${path}/tokens`, ADA))
-      expect(gone.map(({ status, body }) => [status, codeOf(body)])).toEqual(
-        gone.map(() => [404, 'MCP_CONFIG_NOT_FOUND']),
-      )
+      for (const answer of gone) expectError(answer, 404, 'MCP_CONFIG_NOT_FOUND')
       expect((await api.post('/mcp/configs', { name: 'one' })).status).toBe(201)
     })
   })
@@ -101,8 +95,9 @@ describe('MCP configs', () => {
     await withConfigs(async ({ api }) => {
       const both = await Promise.all([1, 2].map(() => api.post('/mcp/configs', { name: 'one' })))
       expect(both.map(({ status }) => status).sort()).toEqual([201, 400])
-      const { body } = both.find(({ status }) => status === 400)!
-      expect([body.code, codeOf(body), violationsOf(body)]).toEqual([3, 'DUPLICATE_IDENTIFIER', ['name unique']])
+      const refused = both.find(({ status }) => status === 400)!
+      expectError(refused, 400, 'DUPLICATE_IDENTIFIER')
+      expect([refused.body.code, violationsOf(refused.body)]).toEqual([3, ['name unique']])
     })
   })
 
@@ -145,10 +140,13 @@ describe('MCP configs', () => {
     const connections = [{ key_id: 'corp', type: 'SAML' }]
     await withToolmock({ mcp: true, seed: { connections } }, async ({ api }) => {
       const mappings = [{ connection_name: 'corp' }]
-      const { status, body } = await api.post('/mcp/configs', { name: 'a', connection_tool_mappings: mappings })
-      expect([status, codeOf(body)]).toEqual([400, 'INVALID_CONNECTOR'])
+      expectError(
+        await api.post('/mcp/configs', { name: 'a', connection_tool_mappings: mappings }),
+        400,
+        'INVALID_CONNECTOR',
+      )
       const token = await api.post('/mcp/connections/corp/tokens', { identifier: 'a' })
-      expect([token.status, codeOf(token.body)]).toEqual([400, 'INVALID_CONNECTOR'])
+      expectError(token, 400, 'INVALID_CONNECTOR')
     })
   })
 
@@ -198,7 +196,7 @@ describe('MCP configs', () => {
       const second = await list({ page_size: '1', search: 'support', page_token })
       expect(second).toMatchObject({ configs: [{ name: 'support-bot' }], next_page_token: '' })
       const other = await api.get('/mcp/configs', { search: 'sales', page_token })
-      expect([other.status, codeOf(other.body)]).toEqual([400, 'INVALID_PAGE_TOKEN'])
+      expectError(other, 400, 'INVALID_PAGE_TOKEN')
       expect((await api.get('/mcp/configs', { page_size: '30' })).status).toBe(200)
       expect((await api.get('/mcp/configs', { page_size: '31' })).status).toBe(400)
       expect((await api.get('/mcp/configs', { 'filter.name': 'x'.repeat(101) })).status).toBe(400)
@@ -269,7 +267,7 @@ describe('the account states of a config', () => {
       const { config } = (await api.post('/mcp/configs', { name: 'one', connection_tool_mappings: TWO })).body
       const path = `/mcp/configs/${config.id}/connected_accounts`
       const several = await api.post(path, { identifier: ADA.identifier })
-      expect([several.status, codeOf(several.body)]).toEqual([400, 'AMBIGUOUS_LOCATOR'])
+      expectError(several, 400, 'AMBIGUOUS_LOCATOR')
       const none = await api.post(path, {})
       expect([none.status, violationsOf(none.body)]).toEqual([400, ['identifier required']])
     })
@@ -284,7 +282,7 @@ describe('a session token of a config', () => {
       const { config } = (await api.post('/mcp/configs', { name: 'one', connection_tool_mappings: mappings })).body
       const path = `/mcp/configs/${config.id}/tokens`
       const refused = await api.post(path, { identifier: ADA.identifier })
-      expect([refused.status, codeOf(refused.body)]).toEqual([400, 'ACCOUNT_NOT_ACTIVE'])
+      expectError(refused, 400, 'ACCOUNT_NOT_ACTIVE')
       const { id } = (await http('get', '/_mock/requests?status=400')).body.requests[0]
       const { text } = (await http('get', `/_mock/requests/${id}/explain`)).body
       expect(text).toContain('mail (no account)')
@@ -337,12 +335,9 @@ describe('the calls of MCP', () => {
     await withToolmock({}, async ({ http, environment }) => {
       environment.configure({ virtual_mcp: true })
       for (const [method, path] of CALLS) {
-        const { status, body } = await http(method, path)
-        expect([status, codeOf(body), body.message]).toEqual([
-          404,
-          'PATH_NOT_FOUND',
-          expect.stringContaining('without --mcp'),
-        ])
+        const answer = await http(method, path)
+        expectError(answer, 404, 'PATH_NOT_FOUND')
+        expect(answer.body.message).toContain('without --mcp')
       }
     })
   })

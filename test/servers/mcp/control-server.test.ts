@@ -6,7 +6,7 @@ import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcon
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Serving, ToolmockProcess } from '../../app/cli/toolmock-process.ts'
-import { codeOf, withControl } from '../control/control-mock.ts'
+import { expectControlError, withControl } from '../control/control-mock.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 const ADA = { connector: 'mail', identifier: 'ada@example.com' }
@@ -305,14 +305,14 @@ describe('POST /_mock/mcp', () => {
       const send = () => http('post', '/_mock/mcp')
       expect((await send().send(list)).status).toBe(200)
       const foreign = await send().set('Origin', 'https://evil.example').send(list)
-      expect([foreign.status, codeOf(foreign)]).toEqual([403, 'ORIGIN_REFUSED'])
+      expectControlError(foreign, 403, 'ORIGIN_REFUSED')
       const rebound = await send().set('Host', 'evil.example').send(list)
-      expect([rebound.status, codeOf(rebound)]).toEqual([403, 'HOST_REFUSED'])
+      expectControlError(rebound, 403, 'HOST_REFUSED')
     })
     await withControl({ adminToken: 'secret' }, async ({ http }) => {
       const send = (token: string) => http('post', '/_mock/mcp').set('Authorization', `Bearer ${token}`).send(list)
       const refused = await send('other')
-      expect([refused.status, codeOf(refused)]).toEqual([401, 'ADMIN_TOKEN_REQUIRED'])
+      expectControlError(refused, 401, 'ADMIN_TOKEN_REQUIRED')
       expect((await send('secret')).status).toBe(200)
     })
   })

@@ -1,7 +1,7 @@
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { restoreSnapshot, takeSnapshot } from '../../../src/state/snapshots.ts'
-import { ADA, createActive } from '../../support/accounts.ts'
+import { ADA, createActive, expectError } from '../../support/accounts.ts'
 import { ERAS, type McpMock, textsOf, withMcp } from './fixture.ts'
 import { TWELVE_SEEDS } from '../../support/twelve-connectors.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
@@ -32,10 +32,6 @@ async function ensured({ api }: TestToolmock, body: object = {}): Promise<Instan
   const answer = await api.post('/mcp/instances', { ...USER, ...body })
   expect(answer.status).toBe(200)
   return answer.body.instance
-}
-
-function codeOf(body: { details: [{ error_code: string }] }): string {
-  return body.details[0].error_code
 }
 
 describe('MCP instances', () => {
@@ -116,9 +112,7 @@ describe('MCP instances', () => {
       const both = [await mock.api.patch(`/mcp/instances/${id}`, { config_name: 'support' })]
       await mock.api.patch(`/mcp/instances/${id}`, { name: 'free', config_name: 'support' })
       both.push(await mock.api.patch(`/mcp/instances/${id}`, { name: 'support' }))
-      expect(both.map(({ status, body }) => [status, codeOf(body)])).toEqual(
-        both.map(() => [400, 'DUPLICATE_IDENTIFIER']),
-      )
+      for (const answer of both) expectError(answer, 400, 'DUPLICATE_IDENTIFIER')
       expect((await mock.api.patch(`/mcp/instances/${id}`, { name: 'free' })).status).toBe(200)
     })
   })
@@ -139,9 +133,7 @@ describe('MCP instances', () => {
         const path = `/mcp/instances/${id}`
         gone.push(await api.get(path), await api.patch(path, {}), await api.delete(path))
       }
-      expect(gone.map(({ status, body }) => [status, codeOf(body)])).toEqual(
-        gone.map(() => [404, 'MCP_INSTANCE_NOT_FOUND']),
-      )
+      for (const answer of gone) expectError(answer, 404, 'MCP_INSTANCE_NOT_FOUND')
       expect((await api.get('/mcp/instances')).body.instances).toEqual([stays])
     })
   })
@@ -172,7 +164,7 @@ describe('MCP instances', () => {
       const page_token = first.next_page_token
       expect(await indexes({ page_size: '2', page_token })).toEqual([2])
       const other = await api.get('/mcp/instances', { search: 'sales', page_token })
-      expect([other.status, codeOf(other.body)]).toEqual([400, 'INVALID_PAGE_TOKEN'])
+      expectError(other, 400, 'INVALID_PAGE_TOKEN')
       expect((await api.get('/mcp/instances', { page_size: '30' })).status).toBe(200)
       expect((await api.get('/mcp/instances', { page_size: '31' })).status).toBe(400)
       expect((await api.get('/mcp/instances', { 'filter.name': 'x'.repeat(101) })).status).toBe(400)
@@ -223,12 +215,12 @@ describe('MCP instances', () => {
       const lifetimes = environment.model.openLinks().map((each) => Date.parse(each.expires_at) - mock.time.now())
       expect(lifetimes).toEqual([60_000, 60_000])
       const missing = await api.post('/mcp/instances/inst_1:get_auth_state')
-      expect([missing.status, codeOf(missing.body)]).toEqual([404, 'MCP_INSTANCE_NOT_FOUND'])
+      expectError(missing, 404, 'MCP_INSTANCE_NOT_FOUND')
       for (const user_id of ['one', 'two'])
         await api.post('/connected_accounts', { ...ADA, identifier: 'grace', user_id })
       const grace = await ensured(mock, { user_identifier: 'grace' })
       const several = await api.post(`/mcp/instances/${grace.id}:get_auth_state`)
-      expect([several.status, codeOf(several.body)]).toEqual([400, 'AMBIGUOUS_LOCATOR'])
+      expectError(several, 400, 'AMBIGUOUS_LOCATOR')
       const wrong = await api.get(path)
       expect([wrong.status, wrong.headers['allow']]).toEqual([405, 'POST'])
     })

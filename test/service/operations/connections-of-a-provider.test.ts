@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAccount, detailsOf, expectError } from '../../support/accounts.ts'
+import { expectControlError } from '../../servers/control/control-mock.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 
 const SHOP = {
@@ -189,8 +190,7 @@ describe('POST and DELETE /_mock/connections', () => {
   ])('refuse %j with %i', (body, status, code, message) =>
     withToolmock({ seed: SEED }, async (mock) => {
       const refused = await control(mock, 'post', '/connections', body)
-      expect([refused.status, refused.body.error.code]).toEqual([status, code])
-      expect(refused.body.error.message).toMatch(message)
+      expect(expectControlError(refused, status, code).message).toMatch(message)
     }),
   )
 
@@ -201,7 +201,7 @@ describe('POST and DELETE /_mock/connections', () => {
   ])('do not remove %s', (key, status, code) =>
     withToolmock({ seed: { ...SEED, providers: [{ identifier: 'acme', display_name: 'Acme' }] } }, async (mock) => {
       const refused = await control(mock, 'delete', `/connections/${key}`)
-      expect([refused.status, refused.body.error.code]).toEqual([status, code])
+      expectControlError(refused, status, code)
       expect(await connectionNamed(mock, 'shop')).toBeDefined()
     }),
   )

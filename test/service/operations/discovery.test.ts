@@ -98,7 +98,7 @@ describe('GET /tools', () => {
       const back: string[] = names(page)
       while (page.prev_page_token !== '') {
         page = (await api.get('/tools', { page_size: 7, page_token: page.prev_page_token })).body as ToolPage
-        expect(names(page).length).toBeLessThanOrEqual(7)
+        expect(names(page)).toHaveLength(7)
         back.unshift(...names(page))
       }
 
@@ -236,7 +236,7 @@ describe.each([
       const back = namesOf(page)
       while (page.prev_page_token !== '') {
         page = await list(2, page.prev_page_token)
-        expect(namesOf(page).length).toBeLessThanOrEqual(2)
+        expect(namesOf(page)).toHaveLength(2)
         back.unshift(...namesOf(page))
       }
 

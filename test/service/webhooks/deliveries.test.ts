@@ -7,7 +7,7 @@ import { RETRY_AFTER } from '../../../src/model/domain/webhook.ts'
 import { signatureOf } from '../../../src/service/webhooks/attempt.ts'
 import { SILENT } from '../../../src/servers/http/log.ts'
 import { MAX_WAITING } from '../../../src/service/webhooks/webhooks.ts'
-import { withControl } from '../../servers/control/control-mock.ts'
+import { expectControlError, withControl } from '../../servers/control/control-mock.ts'
 import { createTestApp } from '../../support/create-app.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
@@ -17,7 +17,7 @@ import { until } from '../../support/until.ts'
 import { freePort } from '../../support/free-port.ts'
 
 const account = (name: string | number) => ({ connector: 'mail', identifier: `${name}@example.com` })
-const CREATED = ['connected_account.created']
+const CREATED = ['connected_account.created' as const]
 
 describe('an attempt to send an event', () => {
   it('is repeated by the clock of the environment after 5 s, 30 s, 2 min, 10 min and 1 h, and then given up', async () => {
@@ -330,18 +330,21 @@ describe('webhooks', () => {
     })
   })
 
+  it('of the configuration of the server are removed there', async () => {
+    const ofServer = { id: 'server', url: 'http://127.0.0.1:9/', secret: SECRET, types: CREATED }
+    await withControl({ webhooks: [ofServer] }, async ({ call }) => {
+      const { message } = expectControlError(await call('delete', '/webhooks/server'), 404, 'WEBHOOK_NOT_FOUND')
+      expect(message).toBe(
+        'the webhook "server" is one of the configuration file, which every environment has; remove it there',
+      )
+    })
+  })
+
   it('come from the configuration of the server, for every environment, and from its seed', async () => {
     const receiver = new Receiver()
     const url = await receiver.listen()
-    const ofServer = { id: 'server', url, secret: SECRET, types: ['connected_account.created' as const] }
-    await withControl({ webhooks: [ofServer] }, async ({ call, token, api }) => {
-      expect((await call('delete', '/webhooks/server')).body).toMatchObject({
-        error: {
-          code: 'WEBHOOK_NOT_FOUND',
-          message:
-            'the webhook "server" is one of the configuration file, which every environment has; remove it there',
-        },
-      })
+    await withControl({ webhooks: [{ id: 'server', url, secret: SECRET, types: CREATED }] }, async (mock) => {
+      const { call, token, api } = mock
       const types = ['connected_account.deleted']
       const seed = { webhooks: [{ name: 'seeded', url, secret: SECRET, types }] }
       const made = await call('post', '/environments', { name: 'other', seed })
@@ -396,8 +399,7 @@ describe('webhooks', () => {
   ])('are refused with %s, and nothing changes', async (_title, body, message) => {
     await withControl({}, async ({ call }) => {
       const refused = await call('put', '/webhooks/app', body)
-      expect(refused.status).toBe(400)
-      expect((refused.body as { error: { message: string } }).error.message).toContain(message)
+      expect(expectControlError(refused, 400, 'INVALID_BODY').message).toContain(message)
       expect((await call('get', '/webhooks')).body).toEqual({ webhooks: [] })
     })
   })
