@@ -9,7 +9,7 @@ import {
   rowOf,
   variableOf,
 } from '../../src/app/cli/command-table.ts'
-import { defaultOf, spelling } from '../../src/app/cli/help.ts'
+import { defaultOf, flagSpelling } from '../../src/app/cli/help.ts'
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
 
@@ -63,7 +63,7 @@ function commandTable(): string {
 export function flagTable(flags: readonly Flag[]): string {
   const rows = flags.map((flag) => {
     const variable = variableOf(flag)
-    return tableRow(`\`${spelling(flag)}\``, variable ? `\`${variable}\`` : '', defaultOf(flag), flag.help)
+    return tableRow(`\`${flagSpelling(flag)}\``, variable ? `\`${variable}\`` : '', defaultOf(flag), flag.help)
   })
   return ['| flag | variable | default | what it does |', '|---|---|---|---|', ...rows].join('\n')
 }
@@ -78,7 +78,7 @@ function otherFlagTable(commands: readonly CommandName[]): string {
     if (names.length === commands.length) return []
     const flag = JSON.parse(key) as Flag
     const variable = variableOf(flag)
-    const shown = [flag.short ? `-${flag.short}, ` : '', spelling(flag)].join('')
+    const shown = [flag.short ? `-${flag.short}, ` : '', flagSpelling(flag)].join('')
     const having = names.map((name) => `\`${name}\``).join(', ')
     return tableRow(`\`${shown}\``, having, variable ? `\`${variable}\`` : '', defaultOf(flag), flag.help)
   })

@@ -376,7 +376,7 @@ async function rpcOf({ descriptors = [] }: AppOptions, services: AppServices) {
 }
 
 async function openJournal(path: string, { journals, log, registry }: AppServices): Promise<JournalFile> {
-  const [{ openJournalFile }, { explain }] = await Promise.all([
+  const [{ openJournalFile }, { explainEntry: explain }] = await Promise.all([
     import('../journal/request-journal/journal-file.ts'),
     import('../journal/request-journal/explain.ts'),
   ])

@@ -74,7 +74,7 @@ export async function watchFiles(
     log.warn('there is nothing to watch: --watch is about the files that --seed, --scenario and --extension name')
     return { close: () => Promise.resolve() }
   }
-  const reloads = await Promise.all(sources.map((source) => reloading(source, log)))
+  const reloads = await Promise.all(sources.map((source) => reloadTask(source, log)))
   const closed = new AbortController()
   const poll = async (): Promise<void> => {
     while (!closed.signal.aborted) {
@@ -94,15 +94,15 @@ export async function watchFiles(
 }
 
 /** Waits until a text changes no more: editors write in several steps. Unusable files are reported once. */
-async function reloading(source: Source, log: AppServices['log']): Promise<() => Promise<void>> {
+async function reloadTask(source: Source, log: AppServices['log']): Promise<() => Promise<void>> {
   let applied = await textsOf(source)
   let current = applied
   /** The texts that could not be applied. */
   let refused: Texts | undefined
   return async () => {
     const texts = await textsOf(source)
-    const files = differing(applied, texts)
-    const isChanging = differing(current, texts).length > 0
+    const files = changedFiles(applied, texts)
+    const isChanging = changedFiles(current, texts).length > 0
     current = texts
     if (files.length === 0 || isChanging) return
     const { name } = source
@@ -114,7 +114,7 @@ async function reloading(source: Source, log: AppServices['log']): Promise<() =>
     } catch (error) {
       // Mistakes in the files stay until they are changed. Anything else, such as a disk that refuses, may be over the next time.
       if (error instanceof StartError) applied = texts
-      const isKnown = refused && differing(refused, texts).length === 0
+      const isKnown = refused && changedFiles(refused, texts).length === 0
       refused = texts
       if (isKnown === true) return
       const stays = name.endsWith('s') ? 'stay as they were' : 'stays as it was'
@@ -141,7 +141,7 @@ async function textsOf({ paths, read }: Source): Promise<Texts> {
   return texts
 }
 
-function differing(before: Texts, after: Texts): string[] {
+function changedFiles(before: Texts, after: Texts): string[] {
   return [...new Set([...before.keys(), ...after.keys()])].filter((file) => before.get(file) !== after.get(file))
 }
 

@@ -104,10 +104,10 @@ function ownUrl({ url, host, port }: { url: string; host: string; port: number }
 async function settingsOf(options: AppOptions, secret: string): Promise<Record<string, string>> {
   const { seeds = [], scenarios = [], extensions = [], descriptors = [] } = options
   const settings: Record<string, unknown> = {
-    seed: await contents(seeds),
-    scenario: await contents(scenarios),
-    extension: await contents(extensions),
-    descriptors: await contents(descriptors),
+    seed: await fileContents(seeds),
+    scenario: await fileContents(scenarios),
+    extension: await fileContents(extensions),
+    descriptors: await fileContents(descriptors),
     clock: [options.clock, options.freeze],
     'id-seed': options.idSeed,
     strict: options.strict,
@@ -132,7 +132,7 @@ async function settingsOf(options: AppOptions, secret: string): Promise<Record<s
 }
 
 /** The contents of files and folders; a name that is no path stands for itself. */
-async function contents(paths: readonly string[]): Promise<string[]> {
+async function fileContents(paths: readonly string[]): Promise<string[]> {
   const read = async (path: string): Promise<string[]> => {
     const stats = await stat(path).catch(() => undefined)
     if (!stats?.isDirectory()) return [stats ? await readFile(path, 'base64') : path]

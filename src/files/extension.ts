@@ -3,7 +3,7 @@ import { type Extension, servesSame } from '../model/domain/extension.ts'
 import { isJsonObject, type JsonObject, type JsonValue, objectAt, ownMember } from '../model/domain/json.ts'
 import { METHODS, partsOverlap } from '../model/domain/path-pattern.ts'
 import { type Path, type Problem, problemValue, valuesAt } from '../model/schema/problems.ts'
-import { schemaReference, strict, text, unique, withRule } from '../model/schema/parts.ts'
+import { schemaReference, strict, text, uniqueList, withRule } from '../model/schema/parts.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { namedResponder, responderKeys } from '../model/schema/connector.ts'
 import { checkCollections } from './collections.ts'
@@ -23,7 +23,7 @@ export const extensionSchema = withRule(
     extension: extensionName.describe('Its name: the operation of its requests in the journal, and in scenarios.'),
     description: text.default('').describe('For readers of the file.'),
     collections: responderKeys.collections,
-    responders: unique(namedResponder, 'name')
+    responders: uniqueList(namedResponder, 'name')
       .min(1)
       .describe('What it answers: the first responder that matches. Each has a path that the mock does not serve.'),
     error_body: responderKeys.error_body.describe(

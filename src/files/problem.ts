@@ -1,5 +1,5 @@
 import { StartError } from '../model/domain/start-error.ts'
-import { type Problem, pathText, sentence } from '../model/schema/problems.ts'
+import { type Problem, pathText, problemSentence } from '../model/schema/problems.ts'
 
 export interface FileProblem {
   file: string
@@ -42,6 +42,6 @@ export function problemAt(
   problem: Problem,
 ): FileProblem {
   const { path, found, allowed } = problem
-  const message = `${file}:${line}:${column}: ${sentence(problem)}`
+  const message = `${file}:${line}:${column}: ${problemSentence(problem)}`
   return { file, line, column, path: pathText(path), found, allowed, message }
 }

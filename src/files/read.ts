@@ -16,7 +16,7 @@ import {
   problemsOf,
   MAX_LISTED,
   moreProblems,
-  sentence,
+  problemSentence,
   problemValue,
   valuesAt,
 } from '../model/schema/problems.ts'
@@ -128,7 +128,7 @@ const MAX_PLACED = 1000
 
 /** The problems of a source in their order in the file, each place and text once, up to a bound. */
 export function locatedProblems(source: SourceText, problems: readonly Problem[]): FileProblem[] {
-  const distinct = [...new Map(problems.map((problem) => [sentence(problem), problem])).values()]
+  const distinct = [...new Map(problems.map((problem) => [problemSentence(problem), problem])).values()]
   const placed = distinct.slice(0, MAX_PLACED).map((problem) => source.problem(problem))
   const sorted = placed.sort((a, b) => a.line - b.line || a.column - b.column)
   const next = sorted[MAX_LISTED]

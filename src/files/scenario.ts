@@ -30,7 +30,7 @@ import {
   jsonMatch,
   textMatch,
   textMatches,
-  unique,
+  uniqueList,
   wholeNumber,
   withRule,
 } from '../model/schema/parts.ts'
@@ -218,7 +218,7 @@ export const scenarioSchema = withRule(
     initial: nonEmpty
       .exactOptional()
       .describe('The state that the scenario starts in; required where rules name states.'),
-    rules: unique(rule, 'name').min(1).describe('What goes wrong; rules are checked in their order.'),
+    rules: uniqueList(rule, 'name').min(1).describe('What goes wrong; rules are checked in their order.'),
   }),
   ({ initial, rules = [] }, report) => {
     refuseUnreachable(rules, report)

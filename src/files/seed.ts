@@ -5,7 +5,7 @@ import type { CredentialsPatch } from '../model/domain/credentials.ts'
 import { isJsonObject, ownMember, withoutUndefined } from '../model/domain/json.ts'
 import type { SeedAccount, SeedBundle } from '../model/domain/seed.ts'
 import { quote } from '../model/domain/text.ts'
-import { connectorName, repeatedNames, schemaReference, strict, unique, withRule } from '../model/schema/parts.ts'
+import { connectorName, repeatedNames, schemaReference, strict, uniqueList, withRule } from '../model/schema/parts.ts'
 import {
   accountFields,
   connectionFields,
@@ -50,7 +50,7 @@ const account = strict({
     ),
 })
 
-const accounts = withRule(unique(account, 'id'), (list, report) => {
+const accounts = withRule(uniqueList(account, 'id'), (list, report) => {
   const places = list.map((item: unknown) => {
     if (!isJsonObject(item)) return undefined
     const scope = ['organization_id', 'user_id'].map((field) => ownMember(item, field) ?? '')
@@ -64,7 +64,7 @@ const accounts = withRule(unique(account, 'id'), (list, report) => {
 
 export const seedSchema = strict({
   $schema: schemaReference,
-  clients: unique(client, 'client_id')
+  clients: uniqueList(client, 'client_id')
     .min(1)
     .optional()
     .describe('Client credentials. Absent: test_client with test_secret.'),
@@ -80,10 +80,10 @@ export const seedSchema = strict({
   })
     .optional()
     .describe('Connectors in their order: names of connector files beside this seed, or connectors written out here.'),
-  connections: unique(strict(seedShape(connectionFields)), 'key_id', 'id')
+  connections: uniqueList(strict(seedShape(connectionFields)), 'key_id', 'id')
     .optional()
     .describe('Connections beside those that connectors have, or other fields of those.'),
-  providers: unique(strict(seedShape(providerFields)), 'identifier', 'id')
+  providers: uniqueList(strict(seedShape(providerFields)), 'identifier', 'id')
     .optional()
     .describe('Custom providers.'),
   accounts: accounts.optional().describe('Connected accounts that are there from the start.'),

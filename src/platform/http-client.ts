@@ -77,7 +77,7 @@ export class HttpClient {
       port: url.port,
       method,
       path: url === this.#base ? `${url.pathname.replace(/\/$/, '')}${path}` : `${url.pathname}${url.search}`,
-      agent: this.#agent(url.protocol, Agent),
+      agent: this.#agentFor(url.protocol, Agent),
       headers: { ...(typeof body === 'string' ? { 'Content-Length': Buffer.byteLength(body) } : {}), ...headers },
       ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
       ...(ca === undefined ? {} : { ca }),
@@ -98,7 +98,7 @@ export class HttpClient {
     return { status, headers, text: decodeBody(Buffer.concat(chunks), headers, MAX_DECODED) }
   }
 
-  #agent(protocol: string, AgentOfProtocol: typeof Agent): RequestOptions['agent'] {
+  #agentFor(protocol: string, AgentOfProtocol: typeof Agent): RequestOptions['agent'] {
     if (this.#options.keepAlive !== true) return false
     const agent = this.#agents.get(protocol) ?? new AgentOfProtocol({ keepAlive: true })
     this.#agents.set(protocol, agent)

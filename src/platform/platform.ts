@@ -115,7 +115,7 @@ export interface Spawnable {
 }
 
 /** On Windows npm, npx and programs of packages are `.cmd` files, which only a shell runs: characters are escaped. */
-export function spawnable(
+export function spawnableCommand(
   [program, ...args]: readonly [string, ...string[]],
   variables: Readonly<Record<string, string | undefined>>,
   {

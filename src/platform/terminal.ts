@@ -23,7 +23,7 @@ export function laidOut(pieces: readonly Piece[], terminal: Terminal, indent: nu
   const lines = ['']
   let used = 0
   for (const [text, style] of pieces) {
-    for (const piece of wrap(text.trimEnd().length > available ? text.trimEnd() : text, available)) {
+    for (const piece of wrapText(text.trimEnd().length > available ? text.trimEnd() : text, available)) {
       const painted = style === undefined ? piece : paint(style, piece)
       const limit = lines.length === 1 ? terminal.columns : available
       const isBeside = used > 0 && used + 1 + widthOf(piece.trimEnd()) <= limit
@@ -38,13 +38,13 @@ export function laidOut(pieces: readonly Piece[], terminal: Terminal, indent: nu
 /** A line with what does not fit the terminal in lines that are indented; as it is where there is no terminal. */
 export function indentLine(line: string, indent: number, terminal: Terminal | undefined): string {
   if (!terminal) return line
-  return wrap(line, terminal.columns, terminal.columns - indent).join(`\n${' '.repeat(indent)}`)
+  return wrapText(line, terminal.columns, terminal.columns - indent).join(`\n${' '.repeat(indent)}`)
 }
 
 /** The lines of a text, broken at blanks where there are any, else anywhere; lines after the first may be of another width. */
-export function wrap(text: string, first: number, later = first): string[] {
+export function wrapText(text: string, first: number, later = first): string[] {
   const lines: string[] = []
-  let [remaining, width] = [characters(text), first]
+  let [remaining, width] = [graphemes(text), first]
   while (remaining.length > width) {
     const blank = remaining.lastIndexOf(' ', width)
     // What later lines are indented by is no place to break the first.
@@ -58,11 +58,11 @@ export function wrap(text: string, first: number, later = first): string[] {
 }
 
 export function widthOf(text: string): number {
-  return characters(text).length
+  return graphemes(text).length
 }
 
 /** Characters as a reader sees them: a letter with its accents is one. */
-function characters(text: string): string[] {
+function graphemes(text: string): string[] {
   if (/^[ -~]*$/.test(text)) return text.split('')
   return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
 }

@@ -5,7 +5,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { instant, instantOf } from '../../model/domain/instant.ts'
 import { nearest } from '../../model/domain/suggestion.ts'
 import type { Webhook } from '../../model/domain/webhook.ts'
-import { hint, UsageError } from './failure.ts'
+import { hintFor, UsageError } from './failure.ts'
 import {
   type CommandName,
   type Flag,
@@ -72,7 +72,7 @@ export function readArguments<Command extends CommandName>(
   const sources = new Map<string, OptionSource>()
   const words = ownWords(command, argv)
   const operands: string[] = []
-  for (const token of tokens(flags, words)) {
+  for (const token of argumentTokens(flags, words)) {
     if (token.kind === 'positional') operands.push(token.value)
     if (token.kind !== 'option') continue
     const [{ name }, value] = flagIn(token, flags)
@@ -100,7 +100,7 @@ export function readArguments<Command extends CommandName>(
 /** The words for toolmock itself: all, or those before the first operand or `--` of a command that wraps another. */
 export function ownWords(command: CommandName, argv: readonly string[]): readonly string[] {
   if (!rowOf(command).wraps) return argv
-  return argv.slice(0, tokens(flagsOf(command), argv).find(({ kind }) => kind !== 'option')?.index)
+  return argv.slice(0, argumentTokens(flagsOf(command), argv).find(({ kind }) => kind !== 'option')?.index)
 }
 
 /** The value of a flag that is not on the command line, and what set it; undefined for a default. @throws UsageError */
@@ -120,7 +120,7 @@ export function namedConfiguration(
   argv: readonly string[],
   variables: Variables,
 ): string | undefined {
-  const configToken = tokens(flagsOf(command), ownWords(command, argv)).findLast(
+  const configToken = argumentTokens(flagsOf(command), ownWords(command, argv)).findLast(
     (token) => token.kind === 'option' && token.name === 'config',
   )
   // An empty name is refused when the flags are read.
@@ -163,7 +163,7 @@ function flagIn(token: OptionToken, flags: readonly Flag[]): readonly [flag: Fla
 const NEGATIVE = /^-P?T?\d/
 
 /** Not strict, because the messages of `parseArgs` name neither what is allowed nor what was probably meant. */
-function tokens(flags: readonly Flag[], argv: readonly string[]): readonly Token[] {
+function argumentTokens(flags: readonly Flag[], argv: readonly string[]): readonly Token[] {
   const options: NonNullable<ParseArgsConfig['options']> = {}
   for (const { name, short, kind } of flags) {
     options[name] = { type: kind.type === 'switch' ? 'boolean' : 'string', ...(short === undefined ? {} : { short }) }
@@ -199,7 +199,7 @@ function unknownFlag(flags: readonly Flag[], written: string): UsageError {
   if (!written.startsWith('--')) return new UsageError(`${written} is not known; short flags are ${shorts.join(', ')}.`)
   const names = flags.map(({ name }) => name)
   const all = `Known are ${names.map((name) => `--${name}`).join(', ')}.`
-  return new UsageError(`${written} is not known. ${hint(written.replace(/^-+/, ''), names, all, '--')}`)
+  return new UsageError(`${written} is not known. ${hintFor(written.replace(/^-+/, ''), names, all, '--')}`)
 }
 
 /** @throws UsageError with `where`, and with what is allowed */

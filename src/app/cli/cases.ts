@@ -26,7 +26,7 @@ import {
   schemaReference,
   strict,
   textMap,
-  unique,
+  uniqueList,
   wholeNumber,
   withRule,
 } from '../../model/schema/parts.ts'
@@ -101,7 +101,7 @@ interface Times {
 
 export const casesSchema = strict({
   $schema: schemaReference,
-  cases: unique(
+  cases: uniqueList(
     strict({
       name: name.describe('Its name in reports, and the value of `TOOLMOCK_CASE`.'),
       seed: oneOrMore.optional().describe('As `--seed`; paths are relative to this file.'),
@@ -223,16 +223,16 @@ async function checkCase(
       const wanted = [match[key] ?? []].flat()
       const texts = wanted.filter((each) => typeof each === 'string' && !each.includes('*')) as string[]
       for (const missing of texts.filter((each) => !names.includes(each)))
-        problems.push(unknown([...at, key], missing, names))
+        problems.push(unknownName([...at, key], missing, names))
     }
   }
   for (const part of ['items', 'accounts'] as const) {
     for (const [at, { connector, ...rest }] of expect[part].entries()) {
       const described = bundle.connectors.find((each) => each.connector === connector)
       const place = [...inExpect, part, at]
-      if (!described) problems.push(unknown([...place, 'connector'], connector, there))
+      if (!described) problems.push(unknownName([...place, 'connector'], connector, there))
       else if ('collection' in rest && !collectionNamed(described, rest.collection))
-        problems.push(unknown([...place, 'collection'], rest.collection, Object.keys(described.collections ?? {})))
+        problems.push(unknownName([...place, 'collection'], rest.collection, Object.keys(described.collections ?? {})))
     }
   }
 }
@@ -251,7 +251,7 @@ function matchProblems(match: Match, path: Path, extensions: readonly string[]):
   }
 }
 
-function unknown(path: Path, name: string, there: readonly string[]): Problem {
+function unknownName(path: Path, name: string, there: readonly string[]): Problem {
   const mistake = `${quote(name)}, which is not there${didYouMean(name, there)}`
   return { path, found: mistake, allowed: there.join(', ') || 'none, because there is none' }
 }

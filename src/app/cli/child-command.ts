@@ -5,7 +5,7 @@ import {
   commandSignals,
   hasProcessGroups,
   isSentToChildren,
-  spawnable,
+  spawnableCommand,
   terminalState,
 } from '../../platform/platform.ts'
 import type { Variables } from './arguments.ts'
@@ -59,7 +59,7 @@ export class ChildCommands {
     const early = this.#stopped
     if (early !== undefined) throw new ExitError(`${early} came before the command was started`, signalCode(early))
     return new Promise((resolve, reject) => {
-      const { file, args, ...options } = spawnable(command, variables)
+      const { file, args, ...options } = spawnableCommand(command, variables)
       const child = spawn(file, args, {
         stdio: [this.#several ? 'ignore' : 'inherit', output ?? 'inherit', output ?? 'inherit'],
         env: variables,

@@ -63,7 +63,7 @@ const toggle = (help: string, short?: string): Declared<boolean> => ({
 })
 
 /** Flags that a variable can set too. */
-function settable<Given extends Flags>(flags: Given): Given {
+function settableByVariable<Given extends Flags>(flags: Given): Given {
   return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, variable: true }])) as Given
 }
 
@@ -74,24 +74,24 @@ const ALL = {
   version: toggle('print the version and stop', 'v'),
 }
 
-const CONFIG = settable({
+const CONFIG = settableByVariable({
   config: text('FILE')(
     'the configuration file (toolmock.config.yaml or .json, or `toolmock` in package.json, from the working directory upwards, by default)',
   ),
 })
 
-const ADMIN = settable({
+const ADMIN = settableByVariable({
   'admin-token': valued<string>({ type: 'admin-token' })('T')(
     'the bearer token that the control API requires; `--no-admin-token`: none, whatever a variable or the file says',
   ),
 })
 
-const ADDRESS = settable({
+const ADDRESS = settableByVariable({
   port: whole(0, 65_535)('N', { default: 8665 })('port of the server; `start` takes a free one for 0'),
   host: text('H', { default: '127.0.0.1' })('address of the server; 0.0.0.0 for all addresses of the machine'),
 })
 
-const TLS = settable({
+const TLS = settableByVariable({
   tls: toggle('HTTPS with a temporary certificate authority, whose file is printed'),
   'tls-cert': text('F', file)('HTTPS with this certificate, a PEM file; needs `--tls-key`'),
   'tls-key': text('F', file)('the private key of the certificate'),
@@ -99,7 +99,7 @@ const TLS = settable({
 
 /** How a command finds a running server. */
 const CALLER = {
-  ...settable({ url: url('URL')('the server to ask (from host and port by default)') }),
+  ...settableByVariable({ url: url('URL')('the server to ask (from host and port by default)') }),
   ...ADDRESS,
   ...TLS,
   ...CONFIG,
@@ -114,20 +114,20 @@ const JSON_OUTPUT = { json: toggle('print JSON, for programs') }
 /** A command that shows and changes one environment of a running server by its control API. */
 const CONTROL = { ...CALLER, ...ADMIN, ...ENVIRONMENT, ...JSON_OUTPUT }
 
-const STATE_SCHEMA = settable({
+const STATE_SCHEMA = settableByVariable({
   'state-schema': text('NAME', { default: 'toolmock' })(
     'with a database: the schema that has its tables, which are made when they are missing',
   ),
 })
 
-const EXTENSION = settable({
+const EXTENSION = settableByVariable({
   extension: list('NAME_OR_FILE', { isPath: isScenarioPath })(
     'answers for a part of the service that the mock does not serve: `organizations`, or a file of your own',
   ),
 })
 
 /** What a server answers otherwise. The mock of `drift` takes them too. */
-const CHOICES = settable({
+const CHOICES = settableByVariable({
   strict: toggle('unknown query parameters and body fields are 400s'),
   'documented-only': toggle(
     "only what the service's document lists: no Discovery, no proxy, and locators with an organization or user",
@@ -141,7 +141,7 @@ const CHOICES = settable({
 })
 
 /** What a server takes that outlives its command, or not. */
-const SERVER = settable({
+const SERVER = settableByVariable({
   seed: list('PATH', { default: ['bundled'], isPath: (path) => path !== 'bundled' })(
     'a file, with the `connectors` folder beside it, or a directory in place of the bundled seed; give `bundled` too to add to it',
   ),
@@ -165,7 +165,7 @@ const SERVER = settable({
 })
 
 /** How requests are judged. A configuration file has them in its `verdict`. */
-export const VERDICT = settable({
+export const VERDICT = settableByVariable({
   'min-operations': text('N|N%')('the verdict fails when fewer operations have answered a success'),
   'min-statuses': text('N|N%')('the verdict fails when fewer of the declared statuses have been answered'),
   'allow-no-requests': toggle(
@@ -187,7 +187,7 @@ export const VERDICT = settable({
 
 /** Of commands that check an implementation of the service. */
 const CHECKS = {
-  ...settable({
+  ...settableByVariable({
     'client-id': text('ID')('client credentials'),
     'client-secret': text('SECRET')('client credentials'),
   }),
@@ -214,7 +214,7 @@ const TABLE = {
       'adds your connectors to the bundled ones, and reloads edited files',
     ],
     flags: {
-      ...settable({
+      ...settableByVariable({
         ...ADDRESS,
         'base-url': url('URL')("what links and redirects are built on (from the request's Host by default)"),
         state: text('FILE', { default: '.toolmock/state.json', isPath: (state) => !isUrl(state) })(
@@ -277,7 +277,7 @@ const TABLE = {
       cases: text('FILE')(
         'run CMD once for each case of this file, with a mock of its own each time; exit 3 when a case fails',
       ),
-      ...settable({
+      ...settableByVariable({
         parallel: whole(1, 1000)('N', { default: 1 })(
           'with `--cases`: so many of them at the same time; what a command prints then comes once it has ended',
         ),

@@ -8,7 +8,7 @@ import { ToolmockError } from '../library/toolmock-error.ts'
 import type { JournalEntry } from '../library/types.ts'
 import type { Arguments } from './arguments.ts'
 import type { CommandContext, Run } from './command.ts'
-import { hint, RefusedError, UsageError } from './failure.ts'
+import { hintFor, RefusedError, UsageError } from './failure.ts'
 import type { ControlCommandName } from './command-table.ts'
 import { adminHeaders, adminTokenText, notResponding, serverOf } from './running-server.ts'
 import { type Column, tableText } from './table.ts'
@@ -127,7 +127,7 @@ export function chosenAction<Action>(command: string, name: string, actions: Rea
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined
   if (action !== undefined) return action
   const names = Object.keys(actions)
-  throw new UsageError(`${command} ${name} is not known. ${hint(name, names, `Actions are ${names.join(', ')}.`)}`)
+  throw new UsageError(`${command} ${name} is not known. ${hintFor(name, names, `Actions are ${names.join(', ')}.`)}`)
 }
 
 export function oneOperand(action: string, what: string, operands: readonly string[]): string {

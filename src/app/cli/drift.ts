@@ -16,7 +16,7 @@ import { settingsThatFix } from '../../compare/drift/remedies.ts'
 import { type Accepted, acceptedReport, driftIn, type DriftReport } from '../../compare/drift/report.ts'
 import { findDrift as compare, type MockOptions, PREFIX } from '../../compare/drift/run.ts'
 import { nonEmpty, strict } from '../../model/schema/parts.ts'
-import { problemsOf, sentence } from '../../model/schema/problems.ts'
+import { problemsOf, problemSentence } from '../../model/schema/problems.ts'
 import { RandomIds } from '../../state/model/time-and-ids.ts'
 import { VERSION } from '../../model/version.ts'
 import type { Arguments } from './arguments.ts'
@@ -106,7 +106,8 @@ async function readRecording(file: string): Promise<readonly Exchange[]> {
   const value = parsedJson(await readTextFile(file))
   const { data, error } = harSchema.safeParse(value)
   const [problem] = error ? problemsOf(error.issues, value) : []
-  if (problem) throw new StartError(`${file} is no HAR: ${value === undefined ? 'it is not JSON' : sentence(problem)}`)
+  if (problem)
+    throw new StartError(`${file} is no HAR: ${value === undefined ? 'it is not JSON' : problemSentence(problem)}`)
   const exchanges = data ? exchangesOf(data) : []
   if (exchanges.length === 0)
     throw new StartError(`${file} has no request of the service: paths begin with /api/v1/, /oauth/ or /proxy/`)

@@ -8,7 +8,7 @@ export class UsageError extends Error {
 }
 
 /** The word that was probably meant, else `others`, which lists those that there are. */
-export function hint(word: string, candidates: readonly string[], others: string, dashes = ''): string {
+export function hintFor(word: string, candidates: readonly string[], others: string, dashes = ''): string {
   const meant = nearest(word, candidates)
   return meant === undefined ? others : `Did you mean ${dashes}${meant}?`
 }

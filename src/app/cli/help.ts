@@ -1,6 +1,6 @@
 import { capitalise } from '../../model/domain/text.ts'
 import { type Command, COMMAND_GROUPS, type CommandRow, type Flag, flagsOf, rowOf } from './command-table.ts'
-import { type Terminal, wrap } from '../../platform/terminal.ts'
+import { type Terminal, wrapText } from '../../platform/terminal.ts'
 
 export function programHelp(terminal: Terminal | undefined): string {
   const groups = Object.entries(COMMAND_GROUPS).map(([title, names]) => {
@@ -15,9 +15,9 @@ export function programHelp(terminal: Terminal | undefined): string {
     'toolmock: a local, stateful mock of an agent tool-access service.',
     '',
     'Usage: npx toolmock [COMMAND] [FLAG…]',
-    ...groups.flatMap(({ title, rows }) => ['', `${title}:`, ...columns(rows, terminal, width)]),
+    ...groups.flatMap(({ title, rows }) => ['', `${title}:`, ...alignRows(rows, terminal, width)]),
     '',
-    ...wrap(FLAGS_TEXT, widthFor(terminal)),
+    ...wrapText(FLAGS_TEXT, widthFor(terminal)),
   ].join('\n')
 }
 
@@ -29,13 +29,13 @@ export function commandHelp(
   terminal: Terminal | undefined,
 ): string {
   const usage = `Usage: npx toolmock ${name} [FLAG…]${operands}`
-  const about = wrap(`${capitalise(summary)}.`, widthFor(terminal))
+  const about = wrapText(`${capitalise(summary)}.`, widthFor(terminal))
   const flags = flagsOf(name).map(flagRow)
   const exampleLines = [
     `  npx toolmock ${example}`,
-    ...wrap(effect, widthFor(terminal) - 4).map((line) => `    ${line}`),
+    ...wrapText(effect, widthFor(terminal) - 4).map((line) => `    ${line}`),
   ]
-  return [usage, '', ...about, '', 'Example:', ...exampleLines, '', 'Flags:', ...columns(flags, terminal)].join('\n')
+  return [usage, '', ...about, '', 'Example:', ...exampleLines, '', 'Flags:', ...alignRows(flags, terminal)].join('\n')
 }
 
 type Row = readonly [left: string, right: string]
@@ -46,11 +46,11 @@ function flagRow(flag: Flag): Row {
     flag.default === undefined ? '' : `default ${defaultOf(flag)}`,
   ]
   const note = details.filter((detail) => detail !== '').join(', ')
-  return [`${flag.short ? `-${flag.short}, ` : ''}${spelling(flag)}`, `${flag.help}${note ? ` (${note})` : ''}`]
+  return [`${flag.short ? `-${flag.short}, ` : ''}${flagSpelling(flag)}`, `${flag.help}${note ? ` (${note})` : ''}`]
 }
 
 /** `--port N` */
-export function spelling(flag: Flag): string {
+export function flagSpelling(flag: Flag): string {
   return `--${flag.name}${flag.placeholder ? ` ${flag.placeholder}` : ''}`
 }
 
@@ -71,11 +71,11 @@ function leftWidth(rows: readonly Row[]): number {
   return Math.max(...rows.map(([left]) => left.length).filter((length) => length <= WIDEST_LEFT))
 }
 
-function columns(rows: readonly Row[], terminal: Terminal | undefined, width = leftWidth(rows)): string[] {
+function alignRows(rows: readonly Row[], terminal: Terminal | undefined, width = leftWidth(rows)): string[] {
   const indent = `\n${' '.repeat(width + 4)}`
   const available = Math.max(widthFor(terminal) - width - 4, WIDEST_LEFT)
   return rows.map(([left, right]) => {
-    const text = wrap(right, available).join(indent)
+    const text = wrapText(right, available).join(indent)
     return left.length > width ? `  ${left}${indent}${text}` : `  ${left.padEnd(width)}  ${text}`
   })
 }

@@ -11,13 +11,13 @@ export function createLog(level: LogLevel, json: boolean, write: (line: string) 
     (name: LogLevel) =>
     (message: string, fields: object = {}): void => {
       if (!levels.includes(name)) return
-      write(json ? JSON.stringify({ level: name, message, ...fields }) : text(name, message, fields))
+      write(json ? JSON.stringify({ level: name, message, ...fields }) : logLine(name, message, fields))
     }
   return { error: line('error'), warn: line('warn'), info: line('info'), debug: line('debug') }
 }
 
 /** A message stays one line, because it may quote a request. */
-function text(level: LogLevel, message: string, fields: object): string {
+function logLine(level: LogLevel, message: string, fields: object): string {
   const details = Object.entries(fields).map(([name, value]: [string, unknown]) => ` ${name}=${JSON.stringify(value)}`)
   return `${level} ${message.replaceAll(/\s*[\r\n]+\s*/g, ' ')}${details.join('')}`
 }

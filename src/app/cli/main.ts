@@ -5,7 +5,7 @@ import module from 'node:module'
 const { enableCompileCache } = module as { enableCompileCache?: () => unknown }
 if (process.argv[2] !== 'run') enableCompileCache?.()
 
-const { processContext, program } = await import('./program.ts')
+const { processContext, runProgram: program } = await import('./program.ts')
 
 const code = await program(process.argv.slice(2), processContext())
 // Output that could not be written has set another code already.

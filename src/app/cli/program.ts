@@ -6,30 +6,30 @@ import type { Terminal } from '../../platform/terminal.ts'
 import type { CommandContext, Run } from './command.ts'
 import { type Command, COMMAND_NAMES, type CommandName, COMMANDS, flagsOf } from './command-table.ts'
 import { LOAD } from './commands.ts'
-import { hint, reportFailure, UsageError } from './failure.ts'
+import { hintFor, reportFailure, UsageError } from './failure.ts'
 import { findConfiguration } from './find-configuration.ts'
 import { commandHelp, programHelp } from './help.ts'
 import { LOCAL_PROGRAM, programName } from './own-program.ts'
 
 /** Runs the command that `argv` names and answers its exit code; every failure has been reported by then. */
-export async function program(argv: readonly string[], context: CommandContext): Promise<number> {
+export async function runProgram(argv: readonly string[], context: CommandContext): Promise<number> {
   try {
-    return await dispatch(argv, context)
+    return await runCommand(argv, context)
   } catch (error) {
-    return reportFailure(error, helpFor(argv), context.err)
+    return reportFailure(error, helpCommandFor(argv), context.err)
   }
 }
 
-async function dispatch(argv: readonly string[], context: CommandContext): Promise<number> {
+async function runCommand(argv: readonly string[], context: CommandContext): Promise<number> {
   const [first = '', ...others] = argv
   const isNamed = first !== '' && !first.startsWith('-')
-  if (first === 'help') return help(others[0], context)
-  if (!isNamed && asksFor(argv, '--help', '-h')) return help(undefined, context)
-  const { name } = isNamed ? find(first) : COMMANDS[0]
+  if (first === 'help') return printHelp(others[0], context)
+  if (!isNamed && asksFor(argv, '--help', '-h')) return printHelp(undefined, context)
+  const { name } = isNamed ? findCommand(first) : COMMANDS[0]
   const words = isNamed ? others : argv
   const ownArguments = ownWords(name, words)
   if (asksFor(ownArguments, '--version', '-v')) return print(VERSION, context)
-  if (asksFor(ownArguments, '--help', '-h')) return help(name, context)
+  if (asksFor(ownArguments, '--help', '-h')) return printHelp(name, context)
   requireWorkingDirectory()
   // Each takes the arguments of the command with its name; the compiler cannot see it for a name that it does not know.
   const run = (await LOAD[name]()) as Run<CommandName>
@@ -40,7 +40,7 @@ async function dispatch(argv: readonly string[], context: CommandContext): Promi
   const args = readArguments(name, words, { variables, configuration })
   // Written in another way, such as `-vh` or `--help=true`.
   if (args.values.version) return print(VERSION, context)
-  if (args.values.help) return help(name, context)
+  if (args.values.help) return printHelp(name, context)
   return (await run(args, context)) ?? 0
 }
 
@@ -54,19 +54,20 @@ function requireWorkingDirectory(): void {
 }
 
 /** Of a command, or of all of them. */
-function help(name: string | undefined, context: CommandContext): number {
-  return print(name === undefined ? programHelp(context.terminal) : commandHelp(find(name), context.terminal), context)
+function printHelp(name: string | undefined, context: CommandContext): number {
+  const { terminal } = context
+  return print(name === undefined ? programHelp(terminal) : commandHelp(findCommand(name), terminal), context)
 }
 
-function find(name: string): Command {
+function findCommand(name: string): Command {
   const command = COMMANDS.find((candidate) => candidate.name === name)
   if (command) return command
   const allowed = `Commands are ${COMMAND_NAMES.join(', ')}.`
-  throw new UsageError(`${name} is not a command. ${hint(name, COMMAND_NAMES, allowed)}`)
+  throw new UsageError(`${name} is not a command. ${hintFor(name, COMMAND_NAMES, allowed)}`)
 }
 
 /** The command whose help explains what is wrong with `argv`. */
-function helpFor([first = '-']: readonly string[]): string {
+function helpCommandFor([first = '-']: readonly string[]): string {
   const name = first.startsWith('-') ? COMMANDS[0].name : first
   return COMMANDS.some((command) => command.name === name) ? `npx toolmock ${name} --help` : 'npx toolmock --help'
 }

@@ -51,23 +51,23 @@ class AppMock implements ReplayMock {
 
   async save(): Promise<void> {
     this.entries.push(...this.#journal.since(this.#read).filter(({ kind }) => kind === 'request'))
-    await this.#control('PUT', '/snapshots/before')
+    await this.#callControl('PUT', '/snapshots/before')
     this.#read = this.#journal.appended
   }
 
   async restore(): Promise<void> {
-    await this.#control('POST', '/snapshots/before/restore')
+    await this.#callControl('POST', '/snapshots/before/restore')
     this.#read = this.#journal.appended
   }
 
   async sendUnder(rule: JsonObject, request: HttpRequest): Promise<ServiceResponse> {
-    await this.#control('PUT', '/scenarios/recorded', { name: 'recorded', rules: [rule] })
-    await this.#control('POST', '/scenarios/recorded/start')
+    await this.#callControl('PUT', '/scenarios/recorded', { name: 'recorded', rules: [rule] })
+    await this.#callControl('POST', '/scenarios/recorded/start')
     this.#read = this.#journal.appended
     try {
       return await this.send(request)
     } finally {
-      await this.#control('POST', '/scenarios/recorded/stop')
+      await this.#callControl('POST', '/scenarios/recorded/stop')
     }
   }
 
@@ -78,14 +78,16 @@ class AppMock implements ReplayMock {
   async addAccounts(identifier: string): Promise<void> {
     const accounts = this.#services.defaultEnvironment()?.model.tables.accounts.values() ?? []
     const connectors = new Set([...accounts].map(({ connector }) => connector))
-    await this.#control('POST', '/seed', { accounts: [...connectors].map((connector) => ({ connector, identifier })) })
+    await this.#callControl('POST', '/seed', {
+      accounts: [...connectors].map((connector) => ({ connector, identifier })),
+    })
   }
 
   executeTool(body: JsonObject): Promise<ServiceResponse> {
     return this.#service.post('/execute_tool', body)
   }
 
-  async #control(method: string, path: string, body?: JsonObject): Promise<void> {
+  async #callControl(method: string, path: string, body?: JsonObject): Promise<void> {
     ;(await this.#api.call(method, path, body)).is(200, 201, 204)
   }
 }

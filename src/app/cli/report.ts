@@ -123,7 +123,7 @@ async function mergeReportFiles(args: Arguments<'report'>, { out, err, terminal 
   const options = await verdictOptions(args)
   const targets = await reportFiles(values.report)
   const pairs = [await reportIn(first), ...(await Promise.all(others.map(reportIn)))] as const
-  const [{ mergeReports }, { judge }, { verdictText }] = await Promise.all([
+  const [{ mergeReports }, { judgeReports: judge }, { verdictText }] = await Promise.all([
     import('../../journal/verdict/merge-reports.ts'),
     import('../../journal/verdict/verdict.ts'),
     import('../../journal/verdict/formats/text.ts'),

@@ -13,7 +13,7 @@ import { caseReason, unmetExpectations } from './expectations.ts'
 import { ExitError } from './failure.ts'
 import type { DeferredLog } from './log.ts'
 import { explainLine } from './run-journal.ts'
-import { publish, VERDICT_FAILED } from './run-reports.ts'
+import { publishReports, VERDICT_FAILED } from './run-reports.ts'
 import { type Running, serveWhile } from './serve-while.ts'
 import { runOptions } from './server-options.ts'
 import { firstDifference, transcriptOf } from './transcript.ts'
@@ -48,7 +48,7 @@ export async function runCases(cases: readonly Case[], running: Running): Promis
     log.flush()
     const all = cases.map((each, at) => ({ each, runs: runs.filter((_, job) => job % cases.length === at) }))
     assertNotStopped()
-    return await conclude(all, running)
+    return await concludeCases(all, running)
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
   }
@@ -140,8 +140,8 @@ interface RunsOfCase {
 }
 
 /** Writes one verdict on all cases, which fails by each reason of each of them; answers the exit code. */
-async function conclude(all: readonly RunsOfCase[], { context, options, files }: Running): Promise<number> {
-  const [{ judge }, { mergeReports }] = await Promise.all([
+async function concludeCases(all: readonly RunsOfCase[], { context, options, files }: Running): Promise<number> {
+  const [{ judgeReports: judge }, { mergeReports }] = await Promise.all([
     import('../../journal/verdict/verdict.ts'),
     import('../../journal/verdict/merge-reports.ts'),
   ])
@@ -159,7 +159,7 @@ async function conclude(all: readonly RunsOfCase[], { context, options, files }:
     return lines.map((line) => `${each.name}: ${line}`)
   })
   const code = judged.verdict.ok ? 0 : VERDICT_FAILED
-  return publish(judged, { code, before: [], after, explain: explain.slice(0, EXPLAINED) }, context, files)
+  return publishReports(judged, { code, before: [], after, explain: explain.slice(0, EXPLAINED) }, context, files)
 }
 
 /** How many cases are explained where a verdict ends. */

@@ -2,7 +2,7 @@ import { jsonText } from '../../model/domain/json.ts'
 import { dirname } from 'node:path'
 import { writeText } from '../../platform/disk/append.ts'
 import { makeDirectory } from '../../platform/disk/make-directory.ts'
-import { FORMATS, render, type ReportFormat } from '../../journal/verdict/formats/formats.ts'
+import { FORMATS, renderReport, type ReportFormat } from '../../journal/verdict/formats/formats.ts'
 import type { JudgedReports } from '../../journal/verdict/verdict.ts'
 import type { RouteSwitches, VerdictOptions } from '../../journal/verdict/verdict-options.ts'
 import type { Arguments, Variables } from './arguments.ts'
@@ -46,7 +46,7 @@ export async function writeReports(files: readonly ReportFile[], judged: JudgedR
       // JSON has everything and the verdict on it; the other formats list apart what was allowed.
       const { given, verdict } = judged
       const json = (): string => `${jsonText({ ...given, verdict }, 2)}\n`
-      await writeText(file, format === 'json' ? json() : (await render(format, judged)).text, 'replace')
+      await writeText(file, format === 'json' ? json() : (await renderReport(format, judged)).text, 'replace')
     } catch (error) {
       problems.push(notWritten(`the report ${file}`, error))
     }
@@ -75,7 +75,7 @@ interface Surroundings {
 }
 
 /** Writes a verdict to stderr, to the summary of the CI step and to the reports; answers the exit code. */
-export async function publish(
+export async function publishReports(
   judged: JudgedReports,
   { code, before, after, explain }: Surroundings,
   { err, variables, errorTerminal }: CommandContext,
@@ -91,7 +91,7 @@ export async function publish(
   if (isSet(variables['GITHUB_ACTIONS'])) {
     // Its annotations, a line each.
     const hasFindings = verdict.reasons.length + verdict.warnings.length > 0
-    err(hasFindings ? (await render('github', judged)).text.trimEnd() : '')
+    err(hasFindings ? (await renderReport('github', judged)).text.trimEnd() : '')
   }
   const text = verdictText(verdict, isSet(variables['CI']) ? undefined : errorTerminal)
   err(['', ...before, text, ...after, more, ...explain].join('\n'))

@@ -4,7 +4,7 @@ import type { Run } from './command.ts'
 import { ExitError } from './failure.ts'
 import { createDeferredLog } from './log.ts'
 import { explainLine } from './run-journal.ts'
-import { publish, reportFiles, VERDICT_FAILED, verdictOptions } from './run-reports.ts'
+import { publishReports, reportFiles, VERDICT_FAILED, verdictOptions } from './run-reports.ts'
 import { type Running, serveWhile } from './serve-while.ts'
 import { programOf, runOptions } from './server-options.ts'
 
@@ -35,12 +35,12 @@ async function runCommand(running: Running): Promise<number> {
   const { given, context, options, files, log } = running
   const { end, reports, journal } = await serveWhile(runOptions(given, log), running, context.variables)
   log.flush()
-  const { judge } = await import('../../journal/verdict/verdict.ts')
+  const { judgeReports: judge } = await import('../../journal/verdict/verdict.ts')
   const judged = judge(reports, options)
   const { verdict } = judged
   const code = end.code === 0 && !verdict.ok ? VERDICT_FAILED : end.code
   const before = end.code === 0 ? [] : [`toolmock: ${end.failure}, which is passed on; this may explain it:`]
   const after = code === end.code ? [] : [`exit code ${code}: the command passed, the verdict did not`]
   const explain = await explainLine(verdict, code, journal)
-  return publish(judged, { code, before, after, explain }, context, files)
+  return publishReports(judged, { code, before, after, explain }, context, files)
 }

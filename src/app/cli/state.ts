@@ -10,7 +10,7 @@ import { checkSchema } from './server-options.ts'
 type StateArguments = Arguments<'state'>
 type Action = (file: string, args: StateArguments, context: CommandContext) => Promise<number>
 
-const ACTIONS: Readonly<Record<string, Action>> = { check, export: exportFrom, import: importFrom }
+const ACTIONS: Readonly<Record<string, Action>> = { check: checkFile, export: exportFrom, import: importFrom }
 
 export const state: Run<'state'> = async (args, context) => {
   const [name = '', file, ...more] = args.operands
@@ -29,7 +29,7 @@ export const state: Run<'state'> = async (args, context) => {
 }
 
 /** 0 when a start would accept the file, 1 when it would refuse it, 2 when there is no file to look at. */
-async function check(file: string, { values }: StateArguments, { out }: CommandContext): Promise<number> {
+async function checkFile(file: string, { values }: StateArguments, { out }: CommandContext): Promise<number> {
   if (values.out !== undefined)
     throw new UsageError('state check writes nothing: --out belongs to state export and import.')
   const report = await checkState(file)

@@ -1,5 +1,5 @@
 import { oneLine } from '../../model/domain/text.ts'
-import { paintFor, type Style, type Terminal, widthOf, wrap } from '../../platform/terminal.ts'
+import { paintFor, type Style, type Terminal, widthOf, wrapText } from '../../platform/terminal.ts'
 
 export interface Column<Row> {
   readonly title: string
@@ -32,7 +32,7 @@ export function tableText<Row>(
       const style = styles[at]
       return style === undefined || text === '' ? text : paint(style, text)
     }
-    const wrapped = widths.map((width, at) => wrap(texts[at] ?? '', width))
+    const wrapped = widths.map((width, at) => wrapText(texts[at] ?? '', width))
     const lines = Array.from({ length: Math.max(...wrapped.map(({ length }) => length)) }, (_, line) =>
       wrapped.map((parts, at) => padCell(painted(parts[line] ?? '', at), parts[line] ?? '', widths[at] ?? 0)).join(GAP),
     )

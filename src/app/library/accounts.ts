@@ -42,7 +42,7 @@ export interface MockConnections {
 }
 
 /** @internal */
-export function accountsOf(control: ControlClient): MockAccounts {
+export function mockAccounts(control: ControlClient): MockAccounts {
   type Event = 'expire' | 'disconnect' | 'revoke_refresh_token' | 'expire_access_token'
   const apply = (event: Event) => async (id: string) =>
     (await control.call('POST /accounts/{id}/{event}', { path: { id, event } })).account
@@ -55,7 +55,7 @@ export function accountsOf(control: ControlClient): MockAccounts {
 }
 
 /** @internal */
-export function connectionsOf(control: ControlClient): MockConnections {
+export function mockConnections(control: ControlClient): MockConnections {
   type Event = 'start' | 'complete' | 'enable' | 'disable'
   const apply = (event: Event) => async (id: string) =>
     (await control.call('POST /connections/{id}/{event}', { path: { id, event } })).connection

@@ -66,7 +66,7 @@ export class ControlClient {
       body: typeof body === 'object' ? jsonText(body) : body,
     }
     const response = await this.#http.send(request).catch((error: unknown) => {
-      throw unreachable(url, error)
+      throw serverUnreachable(url, error)
     })
     return responseOf(url, response) as ControlResponse<R>
   }
@@ -115,7 +115,7 @@ function responseOf(url: string, { status, text }: HttpResponse): unknown {
   throw new ToolmockError('NO_TOOLMOCK', message, { status })
 }
 
-function unreachable(url: string, cause: unknown): ToolmockError {
+function serverUnreachable(url: string, cause: unknown): ToolmockError {
   const message = `the control API at ${url}/_mock gave no answer (${failureReason(cause)}); is the server still running?`
   return new ToolmockError('UNREACHABLE', message, { cause })
 }

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { accountsOf, connectionsOf, type MockAccounts, type MockConnections } from './accounts.ts'
+import { mockAccounts, mockConnections, type MockAccounts, type MockConnections } from './accounts.ts'
 import { ANYTHING, checkOptions, type Rule } from './arguments.ts'
 import { clockOf, type MockClock } from './clock.ts'
 import { contractOf, type MockContract } from './contract.ts'
@@ -155,8 +155,8 @@ function environmentOf({ control, env, end }: EnvironmentParts): ToolmockEnviron
     clientSecret: env.TOOLMOCK_CLIENT_SECRET,
     env,
     clock: clockOf(control),
-    accounts: accountsOf(control),
-    connections: connectionsOf(control),
+    accounts: mockAccounts(control),
+    connections: mockConnections(control),
     links: linksOf(control),
     journal: journalOf(control),
     contract: contractOf(control),
@@ -205,12 +205,12 @@ async function createEnvironment(
   return {
     control,
     env: { ...env, TOOLMOCK_CLIENT_ID: created.client_id, TOOLMOCK_CLIENT_SECRET: created.client_secret },
-    end: () => remove(server.in(created.name)),
+    end: () => removeEnvironment(server.in(created.name)),
   }
 }
 
 /** The environment may have been removed already, alone or with its server. */
-async function remove(control: ControlClient): Promise<void> {
+async function removeEnvironment(control: ControlClient): Promise<void> {
   const gone = ['ENVIRONMENT_NOT_FOUND', 'UNREACHABLE', 'CLOSED']
   try {
     await control.call('DELETE /environments/{name}', { path: { name: control.environment } })

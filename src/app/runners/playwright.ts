@@ -72,8 +72,8 @@ export function toolmockTest(options: ToolmockTestOptions = {}): ToolmockTest {
     ],
     consent: async ({ page }, use) => {
       await use({
-        approve: (options = {}) => decide(page, 'approve', options),
-        deny: (options = {}) => decide(page, 'deny', options),
+        approve: (options = {}) => decideConsent(page, 'approve', options),
+        deny: (options = {}) => decideConsent(page, 'deny', options),
       })
     },
   })
@@ -95,7 +95,7 @@ const DECISION = /\/(third-party\/[^/?]+\/authorize|magic\/[\w-]+)(\?|$)/
 /** Where the service says that a consent came too late; it redirects every other one. */
 const PROBLEM = /\/connect\/callback(\?|$)/
 
-async function decide(
+async function decideConsent(
   consentPage: Page,
   decision: 'approve' | 'deny',
   options: ConsentPlace & { readonly as?: string },

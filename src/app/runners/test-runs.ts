@@ -105,12 +105,12 @@ export class TestRun implements AsyncDisposable {
   async end(failed: boolean): Promise<string | undefined> {
     const { contract } = this.#options
     // A test that closed its environment has no journal to read any more.
-    if (failed) return this.#explanation().catch(() => undefined)
+    if (failed) return this.#explainRefusals().catch(() => undefined)
     if (contract) await this.mock.contract.verify({ allowNoRequests: true, ...contract })
     return undefined
   }
 
-  async #explanation(): Promise<string | undefined> {
+  async #explainRefusals(): Promise<string | undefined> {
     const { journal, name } = this.mock
     const refused = (await journal.requests()).filter(
       ({ id, status, findings }) => (status >= 400 || findings.length > 0) && !this.#explained.has(id),
@@ -160,7 +160,7 @@ export class TestHooks {
 
   constructor(options: ToolmockTestOptions) {
     this.#options = options
-    this.mock = forwarding((member) => this.#environment(member))
+    this.mock = environmentProxy((member) => this.#currentEnvironment(member))
   }
 
   async start(): Promise<void> {
@@ -196,7 +196,7 @@ export class TestHooks {
     this.#run = this.#toolmock = undefined
   }
 
-  #environment(member: PropertyKey): ToolmockEnvironment {
+  #currentEnvironment(member: PropertyKey): ToolmockEnvironment {
     const environment = this.#run?.mock ?? (this.#options.scope === 'worker' ? this.#toolmock : undefined)
     if (environment) return environment
     const message = `useToolmock: there is no environment yet, so it has no ${String(member)}; read it in a test or in beforeEach, and with the option scope: 'worker' also in a hook that runs once before all tests`
@@ -205,7 +205,7 @@ export class TestHooks {
 }
 
 /** An object whose members are those of the environment that is there when one of them is read. */
-function forwarding(environment: (member: PropertyKey) => ToolmockEnvironment): ToolmockEnvironment {
+function environmentProxy(environment: (member: PropertyKey) => ToolmockEnvironment): ToolmockEnvironment {
   return new Proxy({} as ToolmockEnvironment, {
     get: (_, member) => Reflect.get(environment(member), member) as unknown,
     has: (_, member) => Reflect.has(environment(member), member),

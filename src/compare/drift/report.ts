@@ -4,7 +4,7 @@ import { chosenChecks } from '../conform/run.ts'
 import { isOperation } from '../../model/contract/route.ts'
 import { type JunitCase, junitXml } from '../../model/domain/junit.ts'
 import { plural } from '../../model/domain/text.ts'
-import { fingerprints, inOperation, plainMessage, sarifLog } from '../../journal/verdict/formats/sarif.ts'
+import { partialFingerprints, inOperation, plainMessage, sarifLog } from '../../journal/verdict/formats/sarif.ts'
 import { CLASSES, type DriftFinding, type Gaps } from './findings.ts'
 
 export interface DriftReport {
@@ -134,7 +134,7 @@ function findingResult(finding: DriftFinding): Result {
     level: LEVELS[finding.class],
     message: { text: plainMessage(findingSentence(finding)) },
     locations: [inOperation(operation, place === '' ? operation : place, id)],
-    partialFingerprints: fingerprints(id),
+    partialFingerprints: partialFingerprints(id),
     properties: { id, gap, basis, service, mock, settings },
   }
 }

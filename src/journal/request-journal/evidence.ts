@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../model/domai
 import { LIFECYCLE_EVENTS } from '../../model/domain/lifecycle.ts'
 import type { Environment } from '../../state/environment.ts'
 import type { StoredEntry } from './entry.ts'
-import { parsedBody, entryPath, responseText } from './view.ts'
+import { recordedBody, entryPath, responseText } from './view.ts'
 
 export interface Evidence {
   readonly entry: StoredEntry
@@ -21,7 +21,7 @@ export interface Evidence {
 /** The body of an entry's answer, by the document's names. */
 export function responseOf(entry: StoredEntry): JsonObject {
   const { status, operation, vocabulary } = entry
-  const body: JsonValue = parsedBody(responseText(entry)) ?? null
+  const body: JsonValue = recordedBody(responseText(entry)) ?? null
   const response = vocabulary && operation ? responseInDocumentWords(operation, { status, body }, vocabulary) : body
   return isJsonObject(response) ? response : {}
 }

@@ -19,7 +19,7 @@ import { entryView } from './view.ts'
 export type ExplanationDocument = components['schemas']['Explanation']
 
 /** Explains the latest entry with this id; undefined when the journal has none. `environment` as it is now. */
-export function explain(
+export function explainEntry(
   journal: Journal,
   id: string,
   environment: Environment | undefined,

@@ -18,7 +18,7 @@ import { bearerTokenIn } from '../../model/domain/request-headers.ts'
 import type { RequestWarning } from '../../model/domain/request-trace.ts'
 import type { WebhookPlan } from '../../scenarios/faults/fault.ts'
 import type { EventMistake, FindingFacts, StoredEntry } from './entry.ts'
-import { isUnserved, parsedBody, entryPath, requestHeadersOf, responseText } from './view.ts'
+import { isUnserved, recordedBody, entryPath, requestHeadersOf, responseText } from './view.ts'
 
 const EVENT_RULES = {
   forged: ['webhook-signature', 'must be verified: an event with a wrong signature must not be answered with 2xx'],
@@ -165,7 +165,7 @@ export function refusalReason(entry: StoredEntry): string | undefined {
   const isRefused = errorCode === 'UNAUTHENTICATED' || errorCode === 'invalid_client'
   // The rules of scenarios see only what has passed these checks.
   if (!isRefused || trace.rules.length > 0 || findings.some(isViolation)) return undefined
-  const response = parsedBody(responseText(entry))
+  const response = recordedBody(responseText(entry))
   const message = isJsonObject(response) ? textAt(response, 'message') || textAt(response, 'error_description') : ''
   if (message.startsWith('client_id or client_secret'))
     return client === null ? 'the client is unknown' : "the client's secret is wrong"

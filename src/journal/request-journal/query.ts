@@ -8,7 +8,7 @@ import { quote } from '../../model/domain/text.ts'
 import { isLinearPattern, LINEAR_PATTERN } from '../../model/domain/text-pattern.ts'
 import { isMatcher, matchesValue, valueAt } from '../../model/domain/value-match.ts'
 import { ENTRY_KINDS, PROTOCOLS, type StoredEntry } from './entry.ts'
-import { parsedBody, entryPath, requestText, toolOf } from './view.ts'
+import { recordedBody, entryPath, requestText, toolOf } from './view.ts'
 
 /** A query of the journal with an unknown key, or a value that cannot be read. */
 export class JournalQueryError extends Error {
@@ -51,7 +51,7 @@ const FIELDS = {
   rule: (entry) => entry.trace.rules.map(({ rule }) => rule),
   event: (entry) => entry.webhook?.event_id ?? null,
   cause: (entry) => entry.webhook?.cause ?? null,
-  body: (entry) => parsedBody(requestText(entry)) ?? null,
+  body: (entry) => recordedBody(requestText(entry)) ?? null,
 } as const satisfies Record<string, (entry: StoredEntry) => JsonValue>
 export type MatchKey = keyof typeof FIELDS
 

@@ -108,7 +108,7 @@ class ReplayBuilder {
   add(entry: EntryDocument): void {
     this.noteAccounts(entry)
     if (entry.kind === 'control') this.#addChange(entry)
-    const due = isRequest(entry) ? this.#advance(entry) : []
+    const due = isRequest(entry) ? this.#clockAdvance(entry) : []
     const rules = entry.rules.filter(({ at }) => at === 'service' || at === 'consent')
     const caused = [...due, ...(entry.account === null ? [] : (this.#events.get(entry.account) ?? []))]
     const response = rules.length > 0 ? undefined : unexplainedResponse(entry)
@@ -117,7 +117,7 @@ class ReplayBuilder {
     const isCounted = rules.length > 0 || faults.length > 0 || !isRefusedEarly(entry)
     if (place && isCounted) {
       const { at, on } = place
-      const nth = this.#count(at, on)
+      const nth = this.#countMatch(at, on)
       if (faults.length > 0) {
         this.#addRule({ at, on, when: { nth }, do: faults, ...(response && { off_spec: true }) })
         if (entry.account !== null) this.#events.delete(entry.account)
@@ -158,7 +158,7 @@ class ReplayBuilder {
   }
 
   /** How far the clock has moved where it matters to this entry. */
-  #advance(entry: EntryDocument): JsonObject[] {
+  #clockAdvance(entry: EntryDocument): JsonObject[] {
     const by = milliseconds(entry.at) - this.#clock - advancesIn(entry)
     const matters = entry.due.length > 0 || entry.error_code === 'LINK_EXPIRED' || hasExpiredToken(entry)
     if (by <= 0 || (by < LEAST_ADVANCE && !matters)) return []
@@ -171,7 +171,7 @@ class ReplayBuilder {
     const calls = entry.upstream.flatMap(({ kind, grant, connector }) => {
       if (kind === 'token' && grant === 'authorization_code') return [undefined]
       const at = kind === 'api' ? 'third_party' : 'token_refresh'
-      return [{ at, on: { connector }, nth: this.#count(at, { connector }) }]
+      return [{ at, on: { connector }, nth: this.#countMatch(at, { connector }) }]
     })
     for (const rule of entry.rules) {
       const call = calls[rule.call ?? -1]
@@ -181,7 +181,7 @@ class ReplayBuilder {
     }
   }
 
-  #count(at: string, on: JsonObject): number {
+  #countMatch(at: string, on: JsonObject): number {
     const key = jsonText([at, on])
     const count = (this.#counts.get(key) ?? 0) + 1
     this.#counts.set(key, count)

@@ -68,17 +68,17 @@ export class RequestEntries {
    */
   end(entry: OpenEntry, finish: (refused?: Error) => EndedEntry): Promise<void> | undefined {
     const pending = this.#parts.durable(entry.readGuard)
-    if (!pending) return this.#finish(entry, finish())
+    if (!pending) return this.#finishEntry(entry, finish())
     return pending.then(
-      () => this.#finish(entry, finish()),
+      () => this.#finishEntry(entry, finish()),
       (refused: unknown) => {
         entry.trace.markRolledBack()
-        return this.#finish(entry, finish(refused as Error))
+        return this.#finishEntry(entry, finish(refused as Error))
       },
     )
   }
 
-  #finish({ kind, requestId: id, startedAt, trace, environment, client }: OpenEntry, { facts, send }: EndedEntry) {
+  #finishEntry({ kind, requestId: id, startedAt, trace, environment, client }: OpenEntry, { facts, send }: EndedEntry) {
     if (facts) this.#parts.journals.add({ kind, ...facts, id, startedAt, trace, environment, client: client?.id })
     const sending = send?.()
     return sending instanceof Promise ? sending : undefined

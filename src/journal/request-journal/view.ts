@@ -110,7 +110,7 @@ export function namedAccount(entry: StoredEntry): Partial<Record<'connector' | '
 /** A text of the request's body or query, by its name in the document (G48). */
 export function sentText(entry: StoredEntry, field: string): string | undefined {
   const { operation, vocabulary } = entry
-  const [query, body] = [entryQuery(entry), parsedBody(requestText(entry)) ?? null]
+  const [query, body] = [entryQuery(entry), recordedBody(requestText(entry)) ?? null]
   const [documentQuery, documentBody] =
     vocabulary && operation
       ? [queryInDocumentWords(operation, query, vocabulary), bodyInDocumentWords(operation, body, vocabulary)]
@@ -279,7 +279,7 @@ export function shownBody(
   if (mediaType.includes('x-www-form-urlencoded') && /^[\w.~%+*[\]-]*(?:[=&]|$)/.test(text)) {
     return maskParameters(new URLSearchParams(text), everySecret) as JsonValue
   }
-  const json = parsedBody(text)
+  const json = recordedBody(text)
   if (json !== undefined) return maskJson(json, everySecret ? 'secret' : 'open', documentName)
   return everySecret ? maskSecret(text) : maskText(text)
 }
@@ -291,7 +291,7 @@ const MAX_DEPTH = 500
 const SHORTEST_CUT = KEPT / 4
 
 /** The value of a JSON body, also of one whose end was cut off; undefined for anything else. */
-export function parsedBody(text: string): JsonValue | undefined {
+export function recordedBody(text: string): JsonValue | undefined {
   if (nestsDeeper(text, MAX_DEPTH)) return undefined
   return parsedJson(text) ?? (text.length >= SHORTEST_CUT ? parsedJson(closeJson(text)) : undefined)
 }

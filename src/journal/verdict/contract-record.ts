@@ -134,7 +134,7 @@ export class EnvironmentContractRecord implements ContractUseSink {
     if (status !== 0) countResponse(this.outcomes, `${operation} ${status} ${use.errorCode ?? ''}`, injected)
     const level = injected ? INJECTED : DRIVEN
     if (!use.isBreach) this.#reachRequest(use, level)
-    if (status >= 200 && status < 300) this.#reach(operation, 'answer', use.response, level)
+    if (status >= 200 && status < 300) this.#markReached(operation, 'answer', use.response, level)
   }
 
   /** A verdict judges no request that was refused for its credentials, and none that only fetches a token. */
@@ -176,10 +176,10 @@ export class EnvironmentContractRecord implements ContractUseSink {
   #reachRequest({ operation, checked, body }: OperationUse, level: Level): void {
     if (!checked) return
     const request = { path: checked.path, query: checked.query, body }
-    for (const part of REQUEST_PARTS) this.#reach(operation, part, request[part], level)
+    for (const part of REQUEST_PARTS) this.#markReached(operation, part, request[part], level)
   }
 
-  #reach(operation: Operation, part: Part, value: unknown, level: Level): void {
+  #markReached(operation: Operation, part: Part, value: unknown, level: Level): void {
     const node = FIELDS[part][operation]
     if (node)
       markFields(node, value, { levels: this.#reachedParts(operation)[part], level, takesEmpty: part !== 'answer' })

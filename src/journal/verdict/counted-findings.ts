@@ -7,7 +7,7 @@ import { shorten } from '../../model/domain/text.ts'
 import { ownValue } from '../../model/domain/value-match.ts'
 import type { StoredEntry } from '../request-journal/entry.ts'
 import { MAX_PATH } from '../request-journal/findings.ts'
-import { parsedBody, entryPath, entryQuery, requestText } from '../request-journal/view.ts'
+import { recordedBody, entryPath, entryQuery, requestText } from '../request-journal/view.ts'
 import type { FindingSource } from './report-types.ts'
 
 type FindingRequest = FindingSource['examples'][number]
@@ -126,7 +126,7 @@ function excerptOf(place: string, entry: FoundIn): string {
 
 /** The object of a JSON body, or the fields of a form. */
 function sentObject(text: string): JsonObject | undefined {
-  const json = parsedBody(text)
+  const json = recordedBody(text)
   if (isJsonObject(json)) return json
   return /^[\w.~%+*-]+=/.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined
 }

@@ -9,13 +9,13 @@ import { rulesNotFired, sumsOf, type UnfiredRuleRow } from '../../scenarios/scen
 import { type ContractRecords, EnvironmentContractRecord } from './contract-record.ts'
 import { coverageOf, type CoverageSources } from './coverage.ts'
 import type { CountedFinding } from './counted-findings.ts'
-import { render, type ReportFormat } from './formats/formats.ts'
+import { renderReport, type ReportFormat } from './formats/formats.ts'
 import { unverifiedFlows } from './link-flows.ts'
 import { tokenRaces } from './token-races.ts'
 import { isKept, runFinding } from './report-pair.ts'
 import type { ContractRecord, ContractReport, CoverageReport, PrismCheck, ReportFinding } from './report-types.ts'
 import type { EnvironmentRegistry } from '../../state/environment-registry.ts'
-import { judge } from './verdict.ts'
+import { judgeReports } from './verdict.ts'
 import type { Journals } from '../request-journal/journal.ts'
 import { testName } from '../request-journal/view.ts'
 
@@ -94,7 +94,10 @@ export function createReports(parts: ReportParts): Reports {
       const environmentSources = await sources(environment)
       const contract = contractReport(environmentSources)
       const requireRequests = environment === undefined && !allowsNoRequests && contract.total.requests > 0
-      return render(format, judge({ contract, coverage: coverageReport(environmentSources) }, { requireRequests }))
+      return renderReport(
+        format,
+        judgeReports({ contract, coverage: coverageReport(environmentSources) }, { requireRequests }),
+      )
     },
     scenariosOfStart: async () => {
       const all = (await sources()).counted.flatMap(({ scenarios: history }) => history.list())

@@ -38,7 +38,7 @@ export function readAllowance(text: string): ParsedAllowance | { readonly expect
 }
 
 /** Whether an allowance covers a violation at a field, or an unserved path. */
-export function allows({ operation, field }: ParsedAllowance, finding: Finding): boolean {
+export function allowsFinding({ operation, field }: ParsedAllowance, finding: Finding): boolean {
   if (finding.code === 'mock_answer' || operation !== (finding.operation ?? finding.code)) return false
   if (field === null) return true
   const [, path = ''] = finding.field.split(' ')

@@ -3,7 +3,7 @@ import type { CaseResult, ContractRecord, ContractReport, ReportFinding, Tally }
 import { plural } from '../../model/domain/text.ts'
 import { isKept, type ReportPair, runFinding, type Verdict, type VerdictItem, verdictItem } from './report-pair.ts'
 import { sourceLines } from './sentences.ts'
-import { type ParsedAllowance, allows, type Threshold, type VerdictOptions } from './verdict-options.ts'
+import { type ParsedAllowance, allowsFinding, type Threshold, type VerdictOptions } from './verdict-options.ts'
 
 /** Reports as formats show them: without what is allowed, and with everything that decides. */
 export interface JudgedReports extends ReportPair {
@@ -16,7 +16,7 @@ export interface JudgedReports extends ReportPair {
   readonly verdict: Verdict
 }
 
-export function judge(reports: ReportPair, options: VerdictOptions = {}): JudgedReports {
+export function judgeReports(reports: ReportPair, options: VerdictOptions = {}): JudgedReports {
   const { cases } = reports
   // Whether a case made a request is judged for each.
   const isRequired = options.requireRequests === true && (!cases || reports.contract.total.requests > 0)
@@ -38,10 +38,12 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
   const { contract, allowed } = withoutAllowed(reports, options)
   const { findings, incomplete_since: since, requests, judged, injected, scenarios } = contract.total
   const unused = allow
-    .filter((allowance) => !allowed.some((finding) => allows(allowance, finding)))
+    .filter((allowance) => !allowed.some((finding) => allowsFinding(allowance, finding)))
     .map((allowance) => unusedAllowance(allowance, failOn === 'warning'))
   const withReasons = (finding: ReportFinding): VerdictItem => {
-    const reasons = allow.flatMap((each) => (each.reason !== undefined && allows(each, finding) ? [each.reason] : []))
+    const reasons = allow.flatMap((each) =>
+      each.reason !== undefined && allowsFinding(each, finding) ? [each.reason] : [],
+    )
     return verdictItem(finding, [...reasons.map((reason) => `allowed because ${reason}`), ...sourceLines(finding)])
   }
   const incomplete = since === undefined ? [] : [incompleteFinding(since)]
@@ -106,7 +108,7 @@ function withoutAllowed(
   { allow = [], failOn }: VerdictOptions,
 ): { readonly contract: ContractReport; readonly allowed: readonly ReportFinding[] } {
   const isAllowed = (finding: ReportFinding): boolean =>
-    isViolation(finding) && allow.some((each) => allows(each, finding))
+    isViolation(finding) && allow.some((each) => allowsFinding(each, finding))
   const judged = (finding: ReportFinding): ReportFinding =>
     failOn === 'warning' || finding.code === failOn ? { ...finding, kind: 'violation' } : finding
   const withoutAllowances = <Of extends ContractRecord>(record: Of): Of => ({

@@ -45,7 +45,7 @@ export function checkRequest(
 ): CheckedRequest<Operation> {
   const { operation } = route
   const query = checkQuery(route, request.query)
-  const path = violations(REQUESTS[operation].path, request.path, parameterName)
+  const path = violationsBy(REQUESTS[operation].path, request.path, parameterName)
   const body = checkBody(route, request.body)
   const allViolations = joinedList(joinedList(query.violations, path), body.violations)
   const warnings = joinedList(query.warnings, body.warnings)
@@ -89,11 +89,11 @@ export function checkResponse(operation: Operation, status: number, body: unknow
     const rule = `must be one of ${routeOf(operation).statuses.join(', ')}`
     return [{ field: 'status', description: ruleAndFound(rule, String(status)), constraint: 'declared' }]
   }
-  if (validator !== null) return violations(validator, body)
+  if (validator !== null) return violationsBy(validator, body)
   return body === undefined ? NONE : [{ field: 'body', description: 'must be empty', constraint: 'content' }]
 }
 
-function violations(
+function violationsBy(
   validator: Validator | null,
   value: unknown,
   name?: (path: FieldPath) => string,
@@ -107,7 +107,7 @@ function parameterName([name]: FieldPath): string {
 
 function checkQuery(route: Route, text: string): CheckedPart {
   const read = readQuery(route, text)
-  const invalid = violations(REQUESTS[route.operation].query, read.value, parameterName)
+  const invalid = violationsBy(REQUESTS[route.operation].query, read.value, parameterName)
   if (invalid.length === 0) return read
   // A parameter that cannot be read is missing from the values. That it is required is no second violation.
   const isReadable = ({ field }: FieldViolation): boolean =>
@@ -199,7 +199,7 @@ function checkBody({ operation, bodyRequired }: Route, body: unknown): CheckedPa
   const warnings: RequestWarning[] = []
   findForeignFields(node, body, { operation, path: [], warnings })
   const value = effectiveValue(node, body as JsonValue)
-  return { value, violations: violations(validator, value), warnings }
+  return { value, violations: violationsBy(validator, value), warnings }
 }
 
 /** A body without what has no effect: output-only fields (G9), known fields that are null, and URLs that are empty (G58). */

@@ -54,9 +54,9 @@ export async function createPrismValidator(
   }
   return {
     request: (operation, request) =>
-      violations(validateInput({ resource: resource(operation), element: prismRequest(request) })),
+      prismViolations(validateInput({ resource: resource(operation), element: prismRequest(request) })),
     response: (operation, status, headers, body) =>
-      violations(
+      prismViolations(
         validateOutput({
           resource: resource(operation),
           element: { statusCode: status, headers: { ...headers }, body },
@@ -104,7 +104,7 @@ function prismRequest({ method, path, query, headers, body }: PrismInput): Prism
   }
 }
 
-function violations(result: PrismResult): PrismViolation[] {
+function prismViolations(result: PrismResult): PrismViolation[] {
   if (result._tag === 'Right') return []
   return result.left
     .filter(({ code }) => code !== 'deprecated')

@@ -27,7 +27,7 @@ export class ToolSchemas {
     if (this.#compiled.has(schema)) return undefined
     const leftOut = (pattern: string, reason: string): void =>
       this.#warn(`${name} does not check the pattern ${quote(pattern)}, which cannot run in linear time: ${reason}`)
-    return compile(schema, leftOut).then((validator) => {
+    return compileSchema(schema, leftOut).then((validator) => {
       this.#compiled.set(schema, validator)
     })
   }
@@ -64,7 +64,10 @@ const loadAjv = lazyImport(async () => {
 
 const loadPatterns = lazyImport(() => import('../linear-pattern.ts'))
 
-async function compile(declared: JsonObject, leftOut: (pattern: string, reason: string) => void): Promise<Validator> {
+async function compileSchema(
+  declared: JsonObject,
+  leftOut: (pattern: string, reason: string) => void,
+): Promise<Validator> {
   const { ajv2020, addFormats } = await loadAjv()
   const patterns = patternsIn(declared)
   // What runs patterns is loaded with the first schema that has one.

@@ -136,13 +136,13 @@ function defaultHeaders(type: FormType, fields: readonly CredentialField[]): Rec
       return { 'X-API-Key': `{{credentials.${first}}}` }
     case 'CUSTOM':
       return Object.fromEntries(
-        (names.length > 0 ? names : [first]).map((name) => [header(name), `{{credentials.${name}}}`]),
+        (names.length > 0 ? names : [first]).map((name) => [headerFor(name), `{{credentials.${name}}}`]),
       )
   }
 }
 
 /** `tenant_id` travels as `X-Tenant-Id`, `api_key` as `X-API-Key`. */
-function header(name: string): string {
+function headerFor(name: string): string {
   const words = name.split(/[_-]+/).filter((word) => word !== '')
   return ['X', ...words.map((word) => (word === 'api' ? 'API' : capitalise(word)))].join('-')
 }

@@ -8,13 +8,13 @@ interface Decimal {
 export function isMultipleOf(value: number, step: number): boolean {
   if (!Number.isFinite(value)) return false
   if (Number.isSafeInteger(value) && Number.isSafeInteger(step)) return value % step === 0
-  const [a, b] = [decimal(value), decimal(step)]
+  const [a, b] = [decimalOf(value), decimalOf(step)]
   const least = Math.min(a.exponent, b.exponent)
   const [dividend, divisor] = [a, b].map(({ digits, exponent }) => digits * 10n ** BigInt(exponent - least))
   return (dividend ?? 0n) % (divisor ?? 1n) === 0n
 }
 
-export function decimal(value: number): Decimal {
+export function decimalOf(value: number): Decimal {
   const [coefficient = '', power = '0'] = String(value).split('e')
   const [whole = '', fraction = ''] = coefficient.split('.')
   return { digits: BigInt(whole + fraction), exponent: Number(power) - fraction.length }

@@ -45,7 +45,7 @@ export function conflictWith(added: Extension, others: readonly Extension[]): st
 }
 
 /** Whether an extension has a responder for this path, and this method where one is given. */
-export function serves({ responders }: Extension, path: readonly string[], method?: string): boolean {
+export function servesPath({ responders }: Extension, path: readonly string[], method?: string): boolean {
   return responders.some(
     ({ on }) => (method === undefined || on.method === undefined || on.method === method) && matchPath(on.path, path),
   )

@@ -1,4 +1,4 @@
-import { decimal } from './decimal.ts'
+import { decimalOf } from './decimal.ts'
 
 /** Values of JSON. Objects may be null-prototype; never read through their prototype. */
 /** A bigint is a number that a double cannot hold ({@link parseJson}). */
@@ -148,7 +148,7 @@ function digitsBeyondDouble(token: string): string | undefined {
   if (digits.length + zeros > MAX_DIGITS) throw new SyntaxError(`a number has more than ${MAX_DIGITS} digits`)
   const integer = zeros < 0 ? digits.slice(0, zeros) : digits.padEnd(digits.length + zeros, '0')
   if (!Number.isFinite(value)) return sign + integer
-  const double = decimal(value)
+  const double = decimalOf(value)
   const isHeld = BigInt(sign + integer) === double.digits * 10n ** BigInt(double.exponent)
   return isHeld ? undefined : sign + integer
 }

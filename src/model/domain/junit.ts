@@ -26,7 +26,7 @@ export interface JunitSuite {
 export function junitXml(name: string, suites: readonly JunitSuite[], timestamp?: string): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="${name}" ${counts(suites.flatMap(({ cases }) => cases))}>`,
+    `<testsuites name="${name}" ${outcomeCounts(suites.flatMap(({ cases }) => cases))}>`,
     ...suites.flatMap((suite) => suiteLines(suite, timestamp === undefined ? '' : ` timestamp="${timestamp}"`)),
     '</testsuites>',
   ].join('\n')
@@ -34,14 +34,14 @@ export function junitXml(name: string, suites: readonly JunitSuite[], timestamp?
 
 function suiteLines({ name, cases, out = [] }: JunitSuite, timestamp: string): string[] {
   return [
-    `  <testsuite name="${name}" ${counts(cases)} time="0"${timestamp}>`,
+    `  <testsuite name="${name}" ${outcomeCounts(cases)} time="0"${timestamp}>`,
     ...cases.map(caseLine),
     ...outLine(out).map((line) => `    ${line}`),
     '  </testsuite>',
   ]
 }
 
-function counts(cases: readonly JunitCase[]): string {
+function outcomeCounts(cases: readonly JunitCase[]): string {
   const of = (wanted: Outcome): number => cases.filter((each) => junitOutcome(each) === wanted).length
   return `tests="${cases.length}" failures="${of('failure')}" errors="${of('error')}" skipped="${of('skipped')}"`
 }

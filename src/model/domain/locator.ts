@@ -32,7 +32,7 @@ export interface AccountFinder {
  * The one account that a locator names: the one in exactly that scope, else the only one within it (G21, G52). `documentedOnly` asks for the scope that part 4 names.
  * @throws ServiceError MISSING_LOCATOR, AMBIGUOUS_LOCATOR, CONTRADICTING_LOCATOR (400), ACCOUNT_NOT_FOUND (404)
  */
-export function locate(
+export function accountByLocator(
   accounts: AccountFinder,
   locator: Locator,
   documentedOnly: boolean,
@@ -88,7 +88,7 @@ export function locateForTool(
 }
 
 /** The fields of a locator that differ from the account that its id names. */
-function contradictions(account: Account, locator: Locator) {
+function contradictingFields(account: Account, locator: Locator) {
   const fields = ['organization_id', 'user_id', 'connector', 'identifier'] as const
   return fields.filter((field) => locator[field] && locator[field] !== account[field])
 }
@@ -96,7 +96,7 @@ function contradictions(account: Account, locator: Locator) {
 function locateById(accounts: AccountFinder, id: string, locator: Locator, names: LocatorNames): Account {
   const account = accounts.byId(id)
   if (!account) throw connectionNotFound(`${names.id} ${quote(maskText(id))}`)
-  const wrong = contradictions(account, locator).map((field) => (field === 'connector' ? names.connector : field))
+  const wrong = contradictingFields(account, locator).map((field) => (field === 'connector' ? names.connector : field))
   if (wrong.length === 0) return account
   throw new ServiceError('CONTRADICTING_LOCATOR', `${names.id} names an account of another ${wrong.join(', ')}`, {
     violations: wrong.map((field) => ({

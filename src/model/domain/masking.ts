@@ -63,13 +63,13 @@ export class Masking {
   /** A JSON value with its secrets masked; all of it when it is `secret` itself. */
   json(value: JsonValue, secrecy: Secrecy = 'open', documentName = SAME_NAME, name = ''): JsonValue {
     if (Array.isArray(value)) return value.map((item) => this.json(item, secrecy, documentName, name))
-    if (isJsonObject(value)) return this.#object(value, secrecy, documentName)
+    if (isJsonObject(value)) return this.#maskObject(value, secrecy, documentName)
     if (value === null || typeof value === 'boolean') return value
     if (secrecy === 'secret') return NO_SECRET.test(String(value)) ? value : this.#mask(String(value), name)
     return typeof value === 'string' ? this.text(value) : value
   }
 
-  #object(value: JsonObject, around: Secrecy, documentName: DocumentName): JsonValue {
+  #maskObject(value: JsonObject, around: Secrecy, documentName: DocumentName): JsonValue {
     // A header or a parameter as an object of its own: `{"name": "Authorization", "value": "…"}`.
     const isNamedSecret = ['name', 'key', 'param', 'parameter', 'field', 'header']
       .map((key) => ownMember(value, key))

@@ -11,7 +11,7 @@ export type PageTokenBinding = readonly (readonly [name: string, value: string |
 /** Opaque base64url of a position, bound to the filters it was issued for. */
 export function encodePageToken(position: Position, binding: PageTokenBinding): string {
   const payload = 'after' in position ? `a${position.after}` : `b${position.before}`
-  return Buffer.from(`${payload}.${checksum(payload, binding)}`).toString('base64url')
+  return Buffer.from(`${payload}.${tokenChecksum(payload, binding)}`).toString('base64url')
 }
 
 /** @throws ServiceError INVALID_PAGE_TOKEN when malformed, tampered with, or issued for other filters */
@@ -21,7 +21,7 @@ export function decodePageToken(token: string, binding: PageTokenBinding): Posit
   const canonical = Buffer.from(text, 'latin1').toString('base64url') === token
   if (!parts?.side || !parts.sequence || !parts.checksum || !canonical)
     throw invalidPageToken(`${quote(token, 40)}, which is no page token`)
-  const expected = checksum(`${parts.side}${parts.sequence}`, binding)
+  const expected = tokenChecksum(`${parts.side}${parts.sequence}`, binding)
   if (parts.checksum !== expected) {
     throw invalidPageToken('one of other filters, or a changed one')
   }
@@ -30,7 +30,7 @@ export function decodePageToken(token: string, binding: PageTokenBinding): Posit
 }
 
 /** Detects tampering by mistake or by a test; it is not a secret. */
-function checksum(payload: string, binding: PageTokenBinding): string {
+function tokenChecksum(payload: string, binding: PageTokenBinding): string {
   return createHmac('sha256', 'toolmock page token')
     .update(JSON.stringify([payload, binding]))
     .digest('base64url')

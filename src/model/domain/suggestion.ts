@@ -9,8 +9,8 @@ export function nearest(word: string, allowed: Iterable<string>): string | undef
 
 /** The same in another case or with other separators, or with one edit below six letters and two from six on (G6). */
 export function nearMiss(name: string, candidates: Iterable<string>): string | undefined {
-  const nameLetters = letters(name)
-  return closestWord(nameLetters, candidates, nameLetters.length < 6 ? 2 : 3, letters)
+  const nameLetters = lettersAndDigits(name)
+  return closestWord(nameLetters, candidates, nameLetters.length < 6 ? 2 : 3, lettersAndDigits)
 }
 
 /** The word that fewer than so many edits make of `sent`, and the fewest; `form` says how words are compared. */
@@ -29,7 +29,7 @@ function closestWord(
   return best
 }
 
-function letters(name: string): string {
+function lettersAndDigits(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
@@ -98,17 +98,17 @@ function editDistance(a: string, b: string, bound: number): number {
       const same = a[i - 1] === b[j - 1]
       const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
       next[j] = Math.min(
-        cost(row, j) + 1,
-        cost(next, j - 1) + 1,
-        cost(row, j - 1) + (same ? 0 : 1),
-        swapped ? cost(before, j - 2) + 1 : Infinity,
+        costAt(row, j) + 1,
+        costAt(next, j - 1) + 1,
+        costAt(row, j - 1) + (same ? 0 : 1),
+        swapped ? costAt(before, j - 2) + 1 : Infinity,
       )
     }
     ;[before, row] = [row, next]
   }
-  return Math.min(cost(row, b.length), bound)
+  return Math.min(costAt(row, b.length), bound)
 }
 
-function cost(row: readonly number[], column: number): number {
+function costAt(row: readonly number[], column: number): number {
   return row[column] ?? Infinity
 }

@@ -12,18 +12,18 @@ export async function preparePatterns(source: { includes(part: string): boolean 
   if (source.includes('matches')) await loadEngine()
 }
 
-function engine() {
+function loadedEngine() {
   if (!loadEngine.loaded) throw new Error('preparePatterns comes before patterns are run')
   return loadEngine.loaded
 }
 
 /** Whether a text is a regular expression that runs in linear time. */
 export function isLinearPattern(source: unknown): boolean {
-  return typeof source === 'string' && engine().linearPattern(source) !== undefined
+  return typeof source === 'string' && loadedEngine().linearPattern(source) !== undefined
 }
 
 /** Whether the pattern is anywhere in a text. One that was stored by another version and cannot run is in none. */
 export function hasPattern(matcher: { readonly matches: string }, text: string): boolean {
-  if (!compiled.has(matcher)) compiled.set(matcher, engine().linearPattern(matcher.matches))
+  if (!compiled.has(matcher)) compiled.set(matcher, loadedEngine().linearPattern(matcher.matches))
   return compiled.get(matcher)?.test(text) === true
 }

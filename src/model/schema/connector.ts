@@ -23,7 +23,7 @@ import {
   textMatch,
   textMatches,
   toolName,
-  unique,
+  uniqueList,
   wait,
   waitRange,
   wholeNumber,
@@ -313,7 +313,7 @@ export const connectorDocument = strict({
     .optional()
     .describe('Of TRUSTED_IDP: provisioned needs db_user, serverless does not. Absent: serverless.'),
   credentials: strict({
-    fields: unique(field, 'name').optional().describe('What the credentials form asks for.'),
+    fields: uniqueList(field, 'name').optional().describe('What the credentials form asks for.'),
     send: strict({
       headers: headerMap.prefault({}).describe('Templates by header.'),
       query: textMap.prefault({}).describe('Templates by parameter.'),
@@ -343,7 +343,7 @@ export const connectorDocument = strict({
   custom_provider: nonEmpty
     .optional()
     .describe('Serves custom providers created with this display name, and has no connection of its own.'),
-  tools: unique(toolDocument, 'name').default([]).describe('What clients can execute.'),
+  tools: uniqueList(toolDocument, 'name').default([]).describe('What clients can execute.'),
   ...responderKeys,
   latency: latency
     .optional()

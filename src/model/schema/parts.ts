@@ -55,7 +55,7 @@ export function withRule<Schema extends z.ZodType<object>>(
 }
 
 /** A list in which no two items have the same text at any of these keys. */
-export function unique<Item extends z.ZodType>(item: Item, ...keys: string[]): z.ZodArray<Item> {
+export function uniqueList<Item extends z.ZodType>(item: Item, ...keys: string[]): z.ZodArray<Item> {
   return withRule(z.array(item), (items, report) => {
     for (const key of keys) {
       const names = items.map((each: unknown) => (isJsonObject(each) ? ownMember(each, key) : undefined))

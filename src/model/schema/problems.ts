@@ -29,7 +29,7 @@ export function moreProblems(count: number): Pick<Problem, 'found' | 'allowed'> 
 }
 
 /** "`tools[0].name` is required; allowed: a text". */
-export function sentence({ path, found, allowed, subject }: Problem): string {
+export function problemSentence({ path, found, allowed, subject }: Problem): string {
   const name = subject ?? (path.length === 0 ? 'the document' : `\`${pathText(path)}\``)
   return `${name} is ${found === 'nothing' ? 'required' : found}; allowed: ${allowed}`
 }
@@ -120,7 +120,7 @@ function issueProblems(issue: Issue, document: unknown, base: Path, show: typeof
   }
   const value = valueAtPath(document, path)
   if (issue.code === 'invalid_union') {
-    const meant = closest(issue.errors)
+    const meant = closestAlternative(issue.errors)
     if (meant) return problemsOf(meant, document, path, show)
   }
   const words = issue.code === 'invalid_value' ? issue.values.map(String) : []
@@ -129,7 +129,7 @@ function issueProblems(issue: Issue, document: unknown, base: Path, show: typeof
 }
 
 /** The alternative that the value was meant to be: of those whose own type fits, the one with the fewest problems. */
-function closest(alternatives: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+function closestAlternative(alternatives: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const fitting = alternatives.filter((issues) =>
     issues.every((issue) => issue.path.length > 0 || issue.code === 'unrecognized_keys'),
   )
@@ -147,9 +147,9 @@ function allowedText(issue: Issue): string {
       return issue.values.map(String).join(', ')
     case 'too_small':
       if (issue.origin === 'string' && issue.minimum === 1) return 'a text that is not empty'
-      return `at least ${amount(issue.minimum, issue.origin)}`
+      return `at least ${amountText(issue.minimum, issue.origin)}`
     case 'too_big':
-      return `at most ${amount(issue.maximum, issue.origin)}`
+      return `at most ${amountText(issue.maximum, issue.origin)}`
     case 'invalid_union':
       return [...new Set(issue.errors.flatMap((issues) => issues.map(allowedText)))].join(', or ')
     default:
@@ -157,7 +157,7 @@ function allowedText(issue: Issue): string {
   }
 }
 
-function amount(number: number | bigint, origin: string): string {
+function amountText(number: number | bigint, origin: string): string {
   const noun = { string: 'character', array: 'item' }[origin]
   return noun === undefined ? String(number) : plural(Number(number), noun)
 }

@@ -14,7 +14,7 @@ import {
   WEBHOOK_URL_RULE,
 } from '../domain/webhook.ts'
 import { z } from 'zod'
-import { acceptedBy, jsonObject, repeatedNames, type Report, strict, textMap, unique, withRule } from './parts.ts'
+import { acceptedBy, jsonObject, repeatedNames, type Report, strict, textMap, uniqueList, withRule } from './parts.ts'
 import { problemValue } from './problems.ts'
 
 /** Words of the document and those on the wire in their place (G48); which words there are is in `seed-checks.ts`. */
@@ -109,7 +109,7 @@ function checkSecrets(
 
 export const webhookSchema = withRule(strict(webhookTarget), checkSecrets)
 
-export const webhookList = unique(
+export const webhookList = uniqueList(
   withRule(
     strict({
       name: z.string().regex(WEBHOOK_NAME, { error: WEBHOOK_NAME_RULE }).describe('Its name in requests and lists.'),

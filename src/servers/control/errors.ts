@@ -7,7 +7,7 @@ import { LinkProblem } from '../magic-links/link-validity.ts'
 import { IllegalMoveError } from '../../state/account-events.ts'
 import { JournalQueryError } from '../../journal/request-journal/query.ts'
 import { UnknownScenarioError } from '../../scenarios/scenario-run.ts'
-import { type Problem, MAX_LISTED, moreProblems, pathText, sentence } from '../../model/schema/problems.ts'
+import { type Problem, MAX_LISTED, moreProblems, pathText, problemSentence } from '../../model/schema/problems.ts'
 import { ClientIdTakenError } from '../../state/environment-registry.ts'
 import { SeedConflictError } from '../../state/seeding.ts'
 
@@ -88,7 +88,7 @@ export function invalidInput(code: ControlErrorCode, inputProblems: readonly Inp
   const details = problems.map(({ path: place, found, allowed }) => {
     const path = typeof place === 'string' ? place : pathText(place)
     const subject = path === '' ? 'the body' : `\`${path}\``
-    return { path, found, allowed, message: sentence({ path: [], found, allowed, subject }) }
+    return { path, found, allowed, message: problemSentence({ path: [], found, allowed, subject }) }
   })
   return new ControlError(code, details.map(({ message }) => message).join('; '), details)
 }

@@ -10,7 +10,7 @@ import { isWithin, timesRange, timesText } from '../../model/domain/times.ts'
 import { LATEST_REQUESTS, latestRequestsText, matchedText } from '../../model/domain/value-match.ts'
 import { StreamWriter } from '../http/stream-writer.ts'
 import type { EntryDocument, StoredEntry } from '../../journal/request-journal/entry.ts'
-import { explain } from '../../journal/request-journal/explain.ts'
+import { explainEntry } from '../../journal/request-journal/explain.ts'
 import { entryEvents, type Journal, type JournalEvent } from '../../journal/request-journal/journal.ts'
 import { type Match, readJournalQuery, readMatch } from '../../journal/request-journal/query.ts'
 import { replayOf } from '../../journal/request-journal/replay.ts'
@@ -64,7 +64,7 @@ export const requestHandlers = {
   get_request: ({ journal, path }) => ({ body: { request: journal.find(path.id) ?? requestNotFound(path.id) } }),
 
   explain_request: ({ journal, environment, path }) => ({
-    body: explain(journal, path.id, environment) ?? requestNotFound(path.id),
+    body: explainEntry(journal, path.id, environment) ?? requestNotFound(path.id),
   }),
 
   /** What reproduces it: a scenario of the journal up to a request, and what was there at the start as a seed. */

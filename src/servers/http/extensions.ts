@@ -1,5 +1,5 @@
 import type { ExtensionName } from '../../model/contract/shapes.ts'
-import { type Extension, serves } from '../../model/domain/extension.ts'
+import { type Extension, servesPath } from '../../model/domain/extension.ts'
 import { METHODS, pathParts } from '../../model/domain/path-pattern.ts'
 
 export interface ExtensionRoute {
@@ -53,14 +53,14 @@ export class Extensions {
   routeOf(method: string, path: string): ExtensionRoute | undefined {
     const parts = this.all.length === 0 ? undefined : pathParts(path)
     const asked = method === 'HEAD' ? 'GET' : method
-    const extension = parts && this.all.find((each) => serves(each, parts, asked))
+    const extension = parts && this.all.find((each) => servesPath(each, parts, asked))
     return extension && { operation: extension.extension as ExtensionName, bearer: true, method, path, extension }
   }
 
   /** Whether an extension would answer on a path without `--documented-only`. */
   isSwitchedOffAt(path: string): boolean {
     const parts = this.#isOff ? pathParts(path) : undefined
-    return parts !== undefined && this.#all.some((each) => serves(each, parts))
+    return parts !== undefined && this.#all.some((each) => servesPath(each, parts))
   }
 
   /** The methods that extensions answer on a path. */

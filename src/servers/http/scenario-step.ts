@@ -2,7 +2,7 @@ import { PROXY_REQUEST } from '../../model/contract/shapes.ts'
 import type { Account } from '../../model/domain/account.ts'
 import { ServiceError } from '../../model/domain/errors.ts'
 import { fieldValues, isJsonObject, type JsonObject, ownMember } from '../../model/domain/json.ts'
-import { locate, type Locator } from '../../model/domain/locator.ts'
+import { accountByLocator, type Locator } from '../../model/domain/locator.ts'
 import { connectionNamed } from '../../service/operations/connections.ts'
 import { locatorOf } from '../../service/operations/proxy.ts'
 import { runningAccount } from '../../service/operations/tools.ts'
@@ -137,7 +137,7 @@ function accountOf(
   try {
     if (tool !== undefined) return runningAccount({ environment, documentedOnly: false }, locator, tool)
     if (!locator.id && !(locator.connector && locator.identifier)) return undefined
-    return locate(model.accountIndex, locator, false)
+    return accountByLocator(model.accountIndex, locator, false)
   } catch (error) {
     if (error instanceof ServiceError) return undefined
     throw error

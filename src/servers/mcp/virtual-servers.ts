@@ -11,7 +11,7 @@ import {
   nestsDeeper,
   parsedJson,
 } from '../../model/domain/json.ts'
-import { locate, type Locator } from '../../model/domain/locator.ts'
+import { accountByLocator, type Locator } from '../../model/domain/locator.ts'
 import { repeatedIn } from '../../model/domain/repeated-members.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { baseUrlOf, MCP_SESSION_HEADER, targetOf } from '../../model/domain/request-headers.ts'
@@ -274,7 +274,7 @@ function locatorOf(caller: Caller, connector = ''): Record<string, string> {
 
 function accountOf({ model }: Environment, locator: Locator): Account | undefined {
   try {
-    return locator.id || locator.connector ? locate(model.accountIndex, locator, false) : undefined
+    return locator.id || locator.connector ? accountByLocator(model.accountIndex, locator, false) : undefined
   } catch {
     return undefined
   }

@@ -24,7 +24,7 @@ import { invalidField, ruleAndFound, ServiceError } from '../../model/domain/err
 import { instant } from '../../model/domain/instant.ts'
 import { accountSummary, type AccountView, accountView } from '../../model/domain/generated/tables.ts'
 import { nextStatus } from '../../model/domain/lifecycle.ts'
-import { locate, type Locator, type LocatorNames } from '../../model/domain/locator.ts'
+import { accountByLocator, type Locator, type LocatorNames } from '../../model/domain/locator.ts'
 import type { TokenResponse } from '../../model/domain/ports.ts'
 import { type RequestTrace, tokenDigest } from '../../model/domain/request-trace.ts'
 import { quote } from '../../model/domain/text.ts'
@@ -286,7 +286,7 @@ export function locateAccount(
   locator: Locator,
   names?: LocatorNames,
 ): Account {
-  const account = locate(environment.model.accountIndex, locator, documentedOnly, names)
+  const account = accountByLocator(environment.model.accountIndex, locator, documentedOnly, names)
   trace.account = account
   return account
 }

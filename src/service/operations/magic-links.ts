@@ -6,7 +6,7 @@ import { foundValue } from '../../model/contract/violation.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../../model/domain/errors.ts'
 import { instant } from '../../model/domain/instant.ts'
 import { nextState, nextStatus } from '../../model/domain/lifecycle.ts'
-import { locate, type Locator } from '../../model/domain/locator.ts'
+import { accountByLocator, type Locator } from '../../model/domain/locator.ts'
 import type { MagicLink } from '../../model/domain/generated/tables.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import type { TokenResponse } from '../../model/domain/ports.ts'
@@ -90,7 +90,7 @@ function isUnchanged(call: LinkCall, account: Account): boolean {
 function linkedAccount(call: LinkCall, locator: Locator): Account {
   if (!locator.id && locator.connector) knownConnector(call.environment, locator.connector)
   try {
-    return locate(call.environment.model.accountIndex, locator, call.documentedOnly)
+    return accountByLocator(call.environment.model.accountIndex, locator, call.documentedOnly)
   } catch (error) {
     if (!(error instanceof ServiceError) || error.errorCode !== 'ACCOUNT_NOT_FOUND') throw error
     return absentAccount(call, locator)

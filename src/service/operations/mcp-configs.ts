@@ -3,7 +3,7 @@ import type { Account } from '../../model/domain/account.ts'
 import { providerOf } from '../../model/domain/connector.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../../model/domain/errors.ts'
 import { isJsonObject } from '../../model/domain/json.ts'
-import { locate } from '../../model/domain/locator.ts'
+import { accountByLocator } from '../../model/domain/locator.ts'
 import type { McpConfig, McpMapping } from '../../model/domain/session-token.ts'
 import { foldCase } from '../../model/domain/fold-case.ts'
 import { indexOfText, quote } from '../../model/domain/text.ts'
@@ -130,7 +130,7 @@ export function knownConfig(environment: Environment, id = ''): McpConfig {
 /** The account of an identifier at a connector; undefined where it has none. @throws ServiceError AMBIGUOUS_LOCATOR (G21) */
 export function accountAt({ model }: Environment, connector: string, identifier: string): Account | undefined {
   try {
-    return locate(model.accountIndex, { connector, identifier }, false)
+    return accountByLocator(model.accountIndex, { connector, identifier }, false)
   } catch (error) {
     if (error instanceof ServiceError && error.errorCode === 'ACCOUNT_NOT_FOUND') return undefined
     throw error

@@ -4,7 +4,7 @@ import type { Account } from '../../model/domain/account.ts'
 import type { Connector, Tool } from '../../model/domain/connector.ts'
 import { invalidField, invalidFields, ServiceError } from '../../model/domain/errors.ts'
 import { isJsonObject, type JsonObject, jsonText } from '../../model/domain/json.ts'
-import { locate, locateForTool, type Locator, type LocatorNames } from '../../model/domain/locator.ts'
+import { accountByLocator, locateForTool, type Locator, type LocatorNames } from '../../model/domain/locator.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
 import { nearMiss } from '../../model/domain/suggestion.ts'
 import { maskText } from '../../model/domain/masking.ts'
@@ -55,7 +55,7 @@ export function runningAccount(
 ): Account {
   const accounts = environment.model.accountIndex
   const { id, connector, identifier } = locator
-  if (id || connector || !identifier) return locate(accounts, locator, documentedOnly, LOCATOR_NAMES)
+  if (id || connector || !identifier) return accountByLocator(accounts, locator, documentedOnly, LOCATOR_NAMES)
   const able = [...environment.connectors].filter(([, { tools }]) => tools.some(({ name }) => name === tool))
   const connectors = able.map(([keyId]) => keyId)
   return locateForTool(accounts, { ...locator, identifier }, { tool, connectors }, documentedOnly)

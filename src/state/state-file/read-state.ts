@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject, jsonText, parseJson } from '../../model/domain/json.ts'
 import { preparePatterns } from '../../model/domain/text-pattern.ts'
 import { isStateDocument } from '../../model/schema/generated/checks.ts'
-import { sentence } from '../../model/schema/problems.ts'
+import { problemSentence } from '../../model/schema/problems.ts'
 import { contradictions } from './contradictions.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { StateError } from '../wal/state-errors.ts'
@@ -26,7 +26,7 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
   if (!problem) return image
   const { textPosition: positionOf } = await import('./json-position.ts')
   const { line, column } = positionOf(decode(bytes), problem.path)
-  throw stateError(`${path}:${line}:${column}`, sentence(problem))
+  throw stateError(`${path}:${line}:${column}`, problemSentence(problem))
 }
 
 /** A state of any version. @throws StateError when the bytes are none */

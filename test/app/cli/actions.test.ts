@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app/app.ts'
-import { program } from '../../../src/app/cli/program.ts'
+import { runProgram } from '../../../src/app/cli/program.ts'
 import type { ControlCall } from '../../../src/model/contract/control-call.ts'
 import { wayOf } from '../../../src/model/domain/action.ts'
 import { ControlClient } from '../../../src/app/library/control-client.ts'
@@ -27,7 +27,7 @@ async function withCommands(use: (commands: Commands) => Promise<void>): Promise
   const run: Commands['run'] = async (line, terminal) => {
     const printed: string[] = []
     const print = (text: string): void => void printed.push(text)
-    const code = await program(line, { variables: { TOOLMOCK_URL: url }, out: print, err: print, terminal })
+    const code = await runProgram(line, { variables: { TOOLMOCK_URL: url }, out: print, err: print, terminal })
     expect({ code, printed }).toMatchObject({ code: 0 })
     return printed.join('\n')
   }

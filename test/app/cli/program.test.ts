@@ -5,7 +5,7 @@ import { flagTable } from '../../../.build/generate/options-tables.ts'
 import { manifestOf, ROOT } from '../../../.build/project.ts'
 import { COMMANDS, flagsOf } from '../../../src/app/cli/command-table.ts'
 import { scriptName } from '../../../src/app/cli/own-program.ts'
-import { processContext, program } from '../../../src/app/cli/program.ts'
+import { processContext, runProgram } from '../../../src/app/cli/program.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -28,7 +28,7 @@ it.each([[[]], [['validate', 'a.yaml']]])('%j in a working directory that was re
     throw new Error('ENOENT: no such file or directory, uv_cwd')
   })
   const lines: string[] = []
-  const code = await program(args, { ...processContext(), err: (line) => lines.push(line) })
+  const code = await runProgram(args, { ...processContext(), err: (line) => lines.push(line) })
   removed.mockRestore()
   expect({ code, lines }).toEqual({
     code: 2,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { program } from '../../../src/app/cli/program.ts'
+import { runProgram } from '../../../src/app/cli/program.ts'
 import { addAccount, createEnvironment, openTestRegistry } from '../../support/registry.ts'
 
 let folder = ''
@@ -14,7 +14,7 @@ afterEach(() => {
 async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
   const [out, err]: [string[], string[]] = [[], []]
   const surroundings = { variables: {}, out: (line: string) => out.push(line), err: (line: string) => err.push(line) }
-  const code = await program(['state', ...argv], surroundings)
+  const code = await runProgram(['state', ...argv], surroundings)
   return { code, out: out.join('\n'), err: err.join('\n') }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Column, tableText } from '../../../src/app/cli/table.ts'
-import { wrap } from '../../../src/platform/terminal.ts'
+import { wrapText } from '../../../src/platform/terminal.ts'
 
 interface Row {
   readonly name: string
@@ -52,8 +52,8 @@ describe('a table', () => {
   })
 
   it('breaks a word that is longer than its line, and never between a letter and its accent', () => {
-    expect(wrap('abcdef', 4)).toEqual(['abcd', 'ef'])
-    expect(wrap('e\u0301e\u0301e\u0301', 2)).toEqual(['e\u0301e\u0301', 'e\u0301'])
-    expect(wrap('one two three', 7, 5)).toEqual(['one two', 'three'])
+    expect(wrapText('abcdef', 4)).toEqual(['abcd', 'ef'])
+    expect(wrapText('e\u0301e\u0301e\u0301', 2)).toEqual(['e\u0301e\u0301', 'e\u0301'])
+    expect(wrapText('one two three', 7, 5)).toEqual(['one two', 'three'])
   })
 })

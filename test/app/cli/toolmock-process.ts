@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { ROOT } from '../../../.build/project.ts'
-import { program } from '../../../src/app/cli/program.ts'
+import { runProgram } from '../../../src/app/cli/program.ts'
 
 type Variables = Record<string, string>
 
@@ -187,7 +187,7 @@ export class ToolmockProgram extends ToolmockProcess {
     const isProcess = ['run', 'start'].includes(args[0] ?? '') || variables['NODE_EXTRA_CA_CERTS'] !== undefined
     if (isProcess) return super.run(args, variables)
     const said = { stdout: '', stderr: '' }
-    const code = await program(args, {
+    const code = await runProgram(args, {
       variables: this.command([], variables).env,
       out: (line) => (said.stdout += `${line}\n`),
       err: (line) => (said.stderr += `${line}\n`),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { program } from '../../../src/app/cli/program.ts'
+import { runProgram } from '../../../src/app/cli/program.ts'
 import { createApp } from '../../../src/app/app.ts'
 
 interface Ended {
@@ -15,7 +15,7 @@ async function run(args: (url: string) => readonly string[], watched = false): P
   const lines = { out: [] as string[], err: [] as string[], progress: [] as string[] }
   try {
     const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
-    const code = await program(['conform', ...args(url)], {
+    const code = await runProgram(['conform', ...args(url)], {
       variables: { TOOLMOCK_CLIENT_ID: app.client.id, TOOLMOCK_CLIENT_SECRET: app.client.secret },
       out: (line) => void lines.out.push(line),
       err: (line) => void lines.err.push(line),

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type AppOptions, createApp } from '../../../src/app/app.ts'
 import type { Variables } from '../../../src/app/cli/arguments.ts'
-import { program } from '../../../src/app/cli/program.ts'
+import { runProgram } from '../../../src/app/cli/program.ts'
 import type { DriftFinding } from '../../../src/compare/drift/findings.ts'
 import type { Mutant } from '../../mutants/mutant.ts'
 import { withBrokenMock } from '../../mutants/broken-mock.ts'
@@ -26,7 +26,7 @@ const CREDENTIALS = { TOOLMOCK_CLIENT_ID: 'test_client', TOOLMOCK_CLIENT_SECRET:
 
 async function command(args: readonly string[], variables: Variables = {}): Promise<Ended> {
   const lines = { out: [] as string[], err: [] as string[], progress: [] as string[] }
-  const code = await program(['drift', ...args], {
+  const code = await runProgram(['drift', ...args], {
     variables: { ...CREDENTIALS, ...variables },
     out: (line) => void lines.out.push(line),
     err: (line) => void lines.err.push(line),

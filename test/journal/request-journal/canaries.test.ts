@@ -10,7 +10,7 @@ import { CONTROL_ROUTES } from '../../../src/model/contract/generated/control-ro
 import type { ControlOperation } from '../../../src/servers/control/input.ts'
 import type { JsonValue } from '../../../src/model/domain/json.ts'
 import type { StoredEntry } from '../../../src/journal/request-journal/entry.ts'
-import { explain } from '../../../src/journal/request-journal/explain.ts'
+import { explainEntry } from '../../../src/journal/request-journal/explain.ts'
 import { entryEvents } from '../../../src/journal/request-journal/journal.ts'
 import { requestText } from '../../../src/journal/request-journal/view.ts'
 import { CONTRACT_FORMATS, COVERAGE_FORMATS } from '../../../src/journal/verdict/formats/formats.ts'
@@ -467,7 +467,7 @@ it('no output contains a secret that a client sent in any place or form', { time
       // The stored entries do contain the secrets.
       expect(entries.entries().filter((entry) => found(requestText(entry)).length > 0).length).toBeGreaterThan(500)
       for (const { id } of entries.query({ limit: 100_000 }).filter(({ status }) => status >= 400)) {
-        look('explain', JSON.stringify(explain(entries, id, environment)))
+        look('explain', JSON.stringify(explainEntry(entries, id, environment)))
       }
       look('stream_timeline', JSON.stringify(entries.timeline(0, 100_000)))
       // What was there before the first request of a journal is exported from the model.
@@ -556,7 +556,7 @@ it('no output contains a session token of MCP or the key that signs it', { timeo
     await api(bearer, 'post', '/mcp/configs', { name: 'a', token: session, description: `Bearer ${session}` })
     outputs.push(...(await controlOutputs(mock)))
     for (const { id } of entries.query({ limit: 1000 }))
-      outputs.push(['explain', JSON.stringify(explain(entries, id, environment))])
+      outputs.push(['explain', JSON.stringify(explainEntry(entries, id, environment))])
     stdout.flush()
     expect(JSON.stringify((await http('get', '/_mock/state/diff?snapshot=before')).body)).toContain(
       '"private_key":"***',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ERROR_CATALOGUE } from '../../../src/model/domain/errors.ts'
-import { type ExplanationDocument, explain } from '../../../src/journal/request-journal/explain.ts'
+import { type ExplanationDocument, explainEntry } from '../../../src/journal/request-journal/explain.ts'
 import { REMEDIES } from '../../../src/journal/request-journal/remedies.ts'
 import { Journal } from '../../../src/journal/request-journal/journal.ts'
 import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
@@ -14,7 +14,7 @@ const LIST = { tool_name: 'mail_list_messages', tool_input: {} }
 
 function explainLast({ app, environment }: TestToolmock): ExplanationDocument {
   const journal = app.services.journals.of(environment)
-  const explanation = explain(journal, journal.query().at(-1)?.id ?? '', environment)
+  const explanation = explainEntry(journal, journal.query().at(-1)?.id ?? '', environment)
   if (!explanation) throw new Error('the journal is empty')
   return explanation
 }
@@ -267,7 +267,7 @@ describe('explaining an entry without its environment', () => {
   it.each(Object.entries(ERROR_CATALOGUE))(
     'explains %s even when the environment was removed',
     (errorCode, { status }) => {
-      const explanation = explain(journal({ errorCode, status }), 'req_1', undefined)
+      const explanation = explainEntry(journal({ errorCode, status }), 'req_1', undefined)
       expect(REMEDIES.get(errorCode)?.advice.length).toBeGreaterThan(0)
       expect(explanation?.cause.length).toBeGreaterThan(0)
       expect(explanation?.text).toContain('\n→ ')
@@ -278,7 +278,7 @@ describe('explaining an entry without its environment', () => {
 
   it.each([null, 'ACCOUNT_NOT_FOUND'])('says why an answer (%s) was not sent', (errorCode) => {
     const failure = 'its deadline of 300 ms passed'
-    expect(explain(journal({ status: 0, errorCode, failure }), 'req_1', undefined)).toMatchObject({
+    expect(explainEntry(journal({ status: 0, errorCode, failure }), 'req_1', undefined)).toMatchObject({
       text: expect.stringMatching(
         /^POST \/api\/v1\/execute_tool \(execute_tool\) by client test_client got no answer\.\nNo answer was sent: its deadline of 300 ms passed\./,
       ),
@@ -294,19 +294,19 @@ describe('explaining an entry without its environment', () => {
     )
     const made = new Journal({ capacity: 10, maxBytes: 1e6 })
     made.append(entry)
-    const explanation = explain(made, 'req_1', undefined)!
+    const explanation = explainEntry(made, 'req_1', undefined)!
     expect(textOf(explanation)).toBe('Scenario slow-down answered 429, call 1 of 2 (rule too many).')
     expect(explanation.cause).toContainEqual({ ref: 'scenario', id: 'slow-down', text: 'slow-down' })
   })
 
   it('falls back to the message of the answer for an unknown error code', () => {
     const responseBody = JSON.stringify({ code: 3, message: 'no such luck' })
-    expect(textOf(explain(journal({ status: 418, errorCode: 'TEAPOT', responseBody }), 'req_1', undefined)!)).toBe(
+    expect(textOf(explainEntry(journal({ status: 418, errorCode: 'TEAPOT', responseBody }), 'req_1', undefined)!)).toBe(
       'No such luck.',
     )
   })
 
   it('is undefined for an unknown entry', () => {
-    expect(explain(journal({}), 'req_2', undefined)).toBeUndefined()
+    expect(explainEntry(journal({}), 'req_2', undefined)).toBeUndefined()
   })
 })

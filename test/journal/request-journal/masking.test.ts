@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parsedBody, shownBody } from '../../../src/journal/request-journal/view.ts'
+import { recordedBody, shownBody } from '../../../src/journal/request-journal/view.ts'
 import { KEPT } from '../../../src/journal/request-journal/entry.ts'
 import { isSecretName } from '../../../src/model/domain/secret.ts'
 import { maskSecret, maskHeader, maskJson, maskText, maskUrl } from '../../../src/model/domain/masking.ts'
@@ -154,7 +154,7 @@ describe('bodies that were cut', () => {
   it('are parsed up to the cut, and masked', () => {
     const whole = JSON.stringify({ access_token: 'hidden', list: Array.from({ length: 5000 }, (_, n) => `item ${n}`) })
     const cut = whole.slice(0, KEPT)
-    expect(parsedBody(cut)).toMatchObject({ access_token: 'hidden' })
+    expect(recordedBody(cut)).toMatchObject({ access_token: 'hidden' })
     const shown = JSON.stringify(shownBody(cut, 'application/json', false))
     expect(shown).toContain('item 1000')
     expect(shown).not.toContain('hidden')
@@ -167,6 +167,6 @@ describe('bodies that nest too deeply', () => {
     const shown = shownBody(body, 'application/json', false)
     expect(shown).toMatch(/^\{"access_token":[^,]*,"deep":\[{1000}/)
     expect(shown).not.toContain('hidden')
-    expect(parsedBody(body)).toBeUndefined()
+    expect(recordedBody(body)).toBeUndefined()
   })
 })

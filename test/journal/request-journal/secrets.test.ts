@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isJsonObject, type JsonValue } from '../../../src/model/domain/json.ts'
 import type { Environment } from '../../../src/state/environment.ts'
-import { explain } from '../../../src/journal/request-journal/explain.ts'
+import { explainEntry } from '../../../src/journal/request-journal/explain.ts'
 import type { Journal } from '../../../src/journal/request-journal/journal.ts'
 import { requestText } from '../../../src/journal/request-journal/view.ts'
 import { CALLS } from '../../files/bundled-calls.ts'
@@ -133,7 +133,7 @@ function rawOf(journal: Journal): string {
 function dumpOf(journal: Journal, environment: Environment): string {
   const entries = journal.query()
   expect(entries.length).toBeGreaterThan(8)
-  const explanations = entries.map(({ id }) => explain(journal, id, environment))
+  const explanations = entries.map(({ id }) => explainEntry(journal, id, environment))
   const verdict = journal.verify({ operation: 'nothing_like_it', body: { client_secret: 'x' } })
   return JSON.stringify([entries, explanations, verdict])
 }

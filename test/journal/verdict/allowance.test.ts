@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { violation } from '../../../src/journal/request-journal/findings.ts'
-import { allows, readAllowance, readVerdictOptions } from '../../../src/journal/verdict/verdict-options.ts'
+import { allowsFinding, readAllowance, readVerdictOptions } from '../../../src/journal/verdict/verdict-options.ts'
 
 function allowed(text: string, operation: string, path: string): boolean {
   const allowance = readAllowance(text)
@@ -9,7 +9,7 @@ function allowed(text: string, operation: string, path: string): boolean {
   const where = isPath
     ? { operation: null, code: operation, field: `GET ${path}` }
     : { operation, code: 'type', field: path }
-  return allows(allowance, violation({ ...where, found: null, allowed: '' }))
+  return allowsFinding(allowance, violation({ ...where, found: null, allowed: '' }))
 }
 
 describe('an allowance', () => {

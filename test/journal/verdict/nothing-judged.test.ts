@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { createToolmock, type Toolmock, type ToolmockEnvironment } from '../../../src/index.ts'
-import { FORMATS, render, type ReportFormat } from '../../../src/journal/verdict/formats/formats.ts'
+import { FORMATS, renderReport, type ReportFormat } from '../../../src/journal/verdict/formats/formats.ts'
 import { verdictMarkdown } from '../../../src/journal/verdict/formats/markdown.ts'
 import { mergeReports } from '../../../src/journal/verdict/merge-reports.ts'
 import type { ReportPair } from '../../../src/journal/verdict/report-pair.ts'
 import type { ContractRecord } from '../../../src/journal/verdict/report-types.ts'
-import { judge, nothingJudged, verdictOf } from '../../../src/journal/verdict/verdict.ts'
+import { judgeReports, nothingJudged, verdictOf } from '../../../src/journal/verdict/verdict.ts'
 import { ConnectedAccounts } from '../../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
 import { ADA, clientOf as libraryClient } from '../../app/library/client.ts'
 import { withMcp } from '../../servers/mcp/fixture.ts'
@@ -152,10 +152,10 @@ describe('a run of which nothing can be judged', () => {
     await using mock = await createToolmock()
     await signIn(mock, 'wrong')
     await get(mock)
-    const judged = judge(await pairOf(mock), { requireRequests: true })
+    const judged = judgeReports(await pairOf(mock), { requireRequests: true })
     expect(verdictMarkdown(judged.verdict)).toContain(`- violation: \`${BOTH}`)
     for (const format of Object.keys(FORMATS) as ReportFormat[]) {
-      const { text } = await render(format, judged)
+      const { text } = await renderReport(format, judged)
       const escaped = format === 'junit' ? xmlText(BOTH) : format === 'html' ? BOTH.replaceAll("'", '&#39;') : BOTH
       expect(text, format).toContain(escaped)
     }
@@ -185,11 +185,11 @@ describe('a run of which nothing can be judged', () => {
     const passed = { name: 'a', file: 'cases.yaml', line: 2, ok: true, reasons: [], requests: 1, duration_ms: 1 }
     const cases = [{ ...passed, transcript: '' }]
     expect(verdictOf(pair, { requireRequests: true, perTest: true })).toMatchObject({ ok: true })
-    expect(judge({ ...pair, cases }, { requireRequests: true }).verdict).toMatchObject({
+    expect(judgeReports({ ...pair, cases }, { requireRequests: true }).verdict).toMatchObject({
       ok: false,
       reasons: [{ code: 'nothing_judged' }],
     })
-    expect(judge({ ...pair, cases }, { requireRequests: false }).verdict).toMatchObject({ ok: true })
+    expect(judgeReports({ ...pair, cases }, { requireRequests: false }).verdict).toMatchObject({ ok: true })
   })
 })
 

@@ -7,7 +7,7 @@ import { xmlText } from '../../../src/model/domain/junit.ts'
 import { oneLine } from '../../../src/model/domain/text.ts'
 import { connect } from '../../../src/index.ts'
 import type { EntryDocument } from '../../../src/journal/request-journal/entry.ts'
-import { explain } from '../../../src/journal/request-journal/explain.ts'
+import { explainEntry } from '../../../src/journal/request-journal/explain.ts'
 import { timelineEntry, entryView } from '../../../src/journal/request-journal/view.ts'
 import { TestRun } from '../../../src/app/runners/test-runs.ts'
 import { verdictOf } from '../../../src/journal/verdict/verdict.ts'
@@ -267,7 +267,7 @@ async function expectOneStory(app: App, run: TestRun, expected: readonly string[
   const marks = timelineEntry(entry, 1).marks.filter((mark) => mark === 'violation' || mark === 'warning')
   expect(marks).toEqual([...new Set(findings.map(({ kind }) => kind))])
 
-  const explanation = explain(journal, entry.id, environment)!
+  const explanation = explainEntry(journal, entry.id, environment)!
   expect(explanation.findings).toEqual(findings)
   for (const finding of findings) expect(explanation.text).toContain(findingText(finding))
   expect(explanation.cause.length).toBeGreaterThan(0)

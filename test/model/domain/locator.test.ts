@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Account, Scope } from '../../../src/model/domain/account.ts'
-import { type AccountFinder, locate, type Locator } from '../../../src/model/domain/locator.ts'
+import { type AccountFinder, accountByLocator, type Locator } from '../../../src/model/domain/locator.ts'
 
 const ADA = { connector: 'mail', identifier: 'ada' }
 const NAMES = { id: 'connected_account_id', connector: 'connector' }
@@ -31,7 +31,7 @@ function accountsIn(...scopes: Partial<Scope>[]): AccountFinder {
 
 function refusal(accounts: AccountFinder, locator: Locator, documentedOnly = false, names?: typeof NAMES): unknown {
   try {
-    return locate(accounts, locator, documentedOnly, names).id
+    return accountByLocator(accounts, locator, documentedOnly, names).id
   } catch (error) {
     const { errorCode, message, context } = error as { errorCode: string; message: string; context: object }
     return { errorCode, message, ...context }
@@ -58,7 +58,7 @@ describe('locating an account', () => {
     ],
     ['the only one', ADA, [{ organization_id: 'o' }], 'ca_1'],
   ])('finds the account by %s', (_kind, locator, scopes, id) => {
-    expect(locate(accountsIn(...scopes), locator, false).id).toBe(id)
+    expect(accountByLocator(accountsIn(...scopes), locator, false).id).toBe(id)
   })
 
   it.each<[Locator, string]>([

@@ -9,7 +9,7 @@ import {
   isSentToChildren,
   lockPipeOf,
   renameOver,
-  spawnable,
+  spawnableCommand,
   stopSignals,
   terminalState,
 } from '../../../src/platform/platform.ts'
@@ -137,7 +137,7 @@ describe('a command line', () => {
     'C:\\app\\node_modules\\.bin\\vitest.CMD',
   ]
   const on = (platform: NodeJS.Platform, ...line: [string, ...string[]]) =>
-    spawnable(line, WINDOWS, { platform, exists: (path) => FILES.includes(path) })
+    spawnableCommand(line, WINDOWS, { platform, exists: (path) => FILES.includes(path) })
 
   it('is run as it is on Linux and macOS', () => {
     expect(on('linux', 'npm', 'test')).toEqual({ file: 'npm', args: ['test'] })

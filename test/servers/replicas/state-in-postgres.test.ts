@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { program } from '../../../src/app/cli/program.ts'
+import { runProgram } from '../../../src/app/cli/program.ts'
 import { Database } from '../../../src/servers/replicas/database.ts'
 import { databaseFiles } from '../../../src/servers/replicas/database-files.ts'
 import { Lease } from '../../../src/servers/replicas/lease.ts'
@@ -44,7 +44,7 @@ async function withSchema(work: (opened: Opened, schema: string) => Promise<void
 async function cli(...argv: string[]): Promise<{ code: number; said: string }> {
   const said: string[] = []
   const write = (line: string): number => said.push(line)
-  const code = await program(argv, { variables: {}, out: write, err: write })
+  const code = await runProgram(argv, { variables: {}, out: write, err: write })
   return { code, said: said.join('\n') }
 }
 

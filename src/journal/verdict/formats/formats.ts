@@ -24,13 +24,13 @@ export const FORMATS = {
     type: 'application/xml; charset=utf-8',
     ending: '.xml',
     mark: '<testsuites name="toolmock"',
-    load: lazyImport(async () => (await import('./junit.ts')).junit),
+    load: lazyImport(async () => (await import('./junit.ts')).junitReport),
   },
   sarif: {
     type: 'application/sarif+json',
     ending: '.sarif',
     mark: '"name": "toolmock"',
-    load: lazyImport(async () => (await import('./sarif.ts')).sarif),
+    load: lazyImport(async () => (await import('./sarif.ts')).sarifReport),
   },
   gitlab: {
     type: 'application/json',
@@ -42,7 +42,7 @@ export const FORMATS = {
     type: 'text/plain; charset=utf-8',
     ending: null,
     mark: '::notice title=toolmock::',
-    load: lazyImport(async () => (await import('./github.ts')).annotations),
+    load: lazyImport(async () => (await import('./github.ts')).githubAnnotations),
   },
   html: {
     type: 'text/html; charset=utf-8',
@@ -60,7 +60,10 @@ const NAMES = Object.keys(FORMATS) as ReportFormat[]
 export const CONTRACT_FORMATS: readonly ['json', ...ReportFormat[]] = ['json', ...NAMES]
 export const COVERAGE_FORMATS: readonly string[] = ['json', ...NAMES.filter((name) => 'ofCoverage' in FORMATS[name])]
 
-export async function render(format: ReportFormat, reports: JudgedReports): Promise<{ text: string; type: string }> {
+export async function renderReport(
+  format: ReportFormat,
+  reports: JudgedReports,
+): Promise<{ text: string; type: string }> {
   const { type, load } = FORMATS[format]
   const write = await load()
   return { text: write(reports), type }

@@ -8,11 +8,11 @@ import { verdictTitle } from './text.ts'
 const SHOWN = 10
 
 /** The findings as workflow commands of GitHub, which annotate the file of the test where it is known. */
-export function annotations(reports: JudgedReports): string {
+export function githubAnnotations(reports: JudgedReports): string {
   const all = resultsOf(reports)
   const firstOf = (level: Result['level']): Result[] => all.filter((each) => each.level === level).slice(0, SHOWN)
   return [
-    ...[...firstOf('error'), ...firstOf('warning'), ...firstOf('note')].map(annotation),
+    ...[...firstOf('error'), ...firstOf('warning'), ...firstOf('note')].map(githubAnnotation),
     `::notice title=toolmock::${escapedData(verdictTitle(reports.verdict))}`,
     '',
   ].join('\n')
@@ -20,7 +20,7 @@ export function annotations(reports: JudgedReports): string {
 
 const COMMANDS = { error: 'error', warning: 'warning', note: 'notice' } as const
 
-function annotation({ ruleId = '', level, message, locations }: Result): string {
+function githubAnnotation({ ruleId = '', level, message, locations }: Result): string {
   const { artifactLocation, region } = locations?.[0]?.physicalLocation ?? {}
   const line = region?.startLine === undefined ? '' : `line=${region.startLine},`
   const isTest = artifactLocation?.uriBaseId === SOURCE_ROOT

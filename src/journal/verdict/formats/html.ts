@@ -24,8 +24,8 @@ export function reportPage(reports: JudgedReports): string {
       </style>`,
     body: html`${pageHeader(reports, findings)} ${pageIndex(findings)}
       <main>
-        ${findings.filter(({ parts }) => parts.length > 0).map(section)}
-        ${[coverageSection(coverage.total, shortfalls), detailsSection(coverage.total), environmentsSection(reports)].map(section)}
+        ${findings.filter(({ parts }) => parts.length > 0).map(reportSection)}
+        ${[coverageSection(coverage.total, shortfalls), detailsSection(coverage.total), environmentsSection(reports)].map(reportSection)}
       </main>
       <footer>
         ${`${contract.tool.name} ${contract.tool.version}`}. <code>toolmock explain</code> explains a rule such as G6,
@@ -55,7 +55,7 @@ function pageHeader(reports: JudgedReports, findings: readonly Section[]): Html 
   return html`<header class="card verdict ${tone}">
     <p class="overline">Contract and coverage · ${at}</p>
     <h1>${titleOf(reports)}</h1>
-    ${list(links)}
+    ${htmlList(links)}
     <p>
       ${plural(total.requests, 'request')} in ${plural(environments.length, 'environment')}; a scenario answered, cut or
       changed ${total.injected} of
@@ -83,7 +83,7 @@ interface Section {
   readonly counted?: readonly [count: number, noun: string, nouns?: string]
 }
 
-function section({ id, title, parts }: Section): Html {
+function reportSection({ id, title, parts }: Section): Html {
   return html`<section class="card" id="${id}" aria-labelledby="${id}-title">
     <h2 id="${id}-title">${title}</h2>
     ${parts}
@@ -119,7 +119,7 @@ function findingSections(reports: JudgedReports): Section[] {
   const ordered = byOperation(reports).flatMap(({ findings }) => findings)
   let number = 0
   const sectionOf = (id: string, title: string, noun: string, isIn: (finding: ReportFinding) => boolean): Section => {
-    const groups = [...byTest(ordered.filter(isIn))].map(
+    const groups = [...findingsByTest(ordered.filter(isIn))].map(
       ([test, group]) => [test, group.map((finding) => ({ ...finding, number: ++number }))] as const,
     )
     const findings = groups.flatMap(([, group]) => group)
@@ -138,7 +138,7 @@ function findingSections(reports: JudgedReports): Section[] {
       id: 'cases',
       title: 'Cases that failed',
       counted: [failed.length, 'case that failed', 'cases that failed'],
-      parts: table(
+      parts: htmlTable(
         'Cases that failed',
         ['Case', ['Reasons', 'wide']],
         failed.map(({ name, file, line, reasons }) => [
@@ -148,7 +148,7 @@ function findingSections(reports: JudgedReports): Section[] {
       ),
     },
     sectionOf('violations', 'Violations', 'violation', (finding) => isViolation(finding) && !isDefect(finding)),
-    { id: 'allowed', title: 'Allowed', parts: list(allowed) },
+    { id: 'allowed', title: 'Allowed', parts: htmlList(allowed) },
     sectionOf('answers', 'Defects of the mock', 'defect of the mock', isDefect),
     {
       // The section of all coverage has them.
@@ -162,11 +162,11 @@ function findingSections(reports: JudgedReports): Section[] {
       parts: [],
     },
     sectionOf('warnings', 'Warnings', 'warning', (finding) => !isViolation(finding)),
-    { id: 'scenarios', title: 'Scenarios', parts: list(ruleSentences(reports.contract.total.scenarios)) },
+    { id: 'scenarios', title: 'Scenarios', parts: htmlList(ruleSentences(reports.contract.total.scenarios)) },
   ]
 }
 
-function list(items: readonly HtmlValue[]): Html[] {
+function htmlList(items: readonly HtmlValue[]): Html[] {
   if (items.length === 0) return []
   return [
     html`<ul class="column items">
@@ -179,7 +179,7 @@ function firstTest({ tests: [test] }: FindingSource): string {
   return test ? testText(test) : ''
 }
 
-function byTest(findings: readonly ReportFinding[]): Map<string, ReportFinding[]> {
+function findingsByTest(findings: readonly ReportFinding[]): Map<string, ReportFinding[]> {
   const groups = new Map<string, ReportFinding[]>()
   for (const finding of findings) {
     const test = firstTest(finding)
@@ -218,7 +218,7 @@ function findingBlock(finding: NumberedFinding): Html {
       <small>${inCode(errorCode ?? code)} · ${basis} · ${plural(count, 'request')}</small>
     </p>
     ${testCount > 1 && html`<p><small>Also in ${tests.slice(1).map((test, at) => html`${at > 0 && '; '}${testText(test)}`)}${more > 0 && ` and ${plural(more, 'more test')}`}</small></p>`}
-    ${table(`Requests of finding ${number}`, [['Request', 'wide'], ['Sent', 'wide'], 'At', 'Id'], rows, 'requests')}
+    ${htmlTable(`Requests of finding ${number}`, [['Request', 'wide'], ['Sent', 'wide'], 'At', 'Id'], rows, 'requests')}
     ${count > rows.length && rows.length > 0 && html`<p><small>and ${plural(count - rows.length, 'more request')}</small></p>`}
   </article>`
 }
@@ -239,7 +239,7 @@ function environmentsSection({ contract, coverage }: JudgedReports): Section {
     ]
   })
   const heads: Head[] = ['Environment', ...counts.map((label) => [label, 'number'] as const), 'Operations', 'Statuses']
-  const section = table('Findings and coverage of each environment', heads, rows)
+  const section = htmlTable('Findings and coverage of each environment', heads, rows)
   return {
     id: 'environments',
     title: 'Environments',
@@ -262,7 +262,7 @@ const REACH_NAMES = Object.keys(REACHES) as Reach[]
 function coverageSection(coverage: Coverage, shortfalls: readonly ReportFinding[]): Section {
   const rows = coverageRows(coverage).map(([kind, tally]) => {
     const { driven, injected_only: injected, never, total } = tally
-    return [capitalise(kind), driven, injected, never, total, bar(tally)]
+    return [capitalise(kind), driven, injected, never, total, reachBar(tally)]
   })
   const counts = ['Driven', 'Only injected', 'Never', 'Total'].map((label) => [label, 'number'] as const)
   return {
@@ -274,14 +274,14 @@ function coverageSection(coverage: Coverage, shortfalls: readonly ReportFinding[
         nothing about the client and is counted separately.
       </p>`,
       ...shortfalls.map((finding) => html`<p><strong>${findingSentence(finding)}.</strong></p>`),
-      ...table('Coverage of each kind', ['Kind', ...counts, 'Share'], rows),
-      matrix(coverage.operations),
+      ...htmlTable('Coverage of each kind', ['Kind', ...counts, 'Share'], rows),
+      statusMatrix(coverage.operations),
     ],
   }
 }
 
 /** Each operation with each status that it may answer: how often it did. */
-function matrix(operations: readonly OperationCoverage[]): Html {
+function statusMatrix(operations: readonly OperationCoverage[]): Html {
   const declared = [...new Set(operations.flatMap(({ statuses }) => statuses.map(({ status }) => status)))].sort()
   const rows = operations.map(({ operation, statuses }) => [
     html`<a href="#operation-${operation}"><code>${operation}</code></a>`,
@@ -294,7 +294,7 @@ function matrix(operations: readonly OperationCoverage[]): Html {
     }),
   ])
   const caption = 'Answers of each operation by status; an empty cell is a status that it does not have'
-  return html`${table(caption, ['Operation', ...declared.map(String)], rows, 'matrix')}
+  return html`${htmlTable(caption, ['Operation', ...declared.map(String)], rows, 'matrix')}
     <p>
       <small
         >${reachMark('driven')} with the number of answers, ${reachMark('injected_only')}, ${reachMark('never')}</small
@@ -319,11 +319,11 @@ function detailsSection({ operations, lifecycle_moves: moves, scenarios }: Cover
       ...operations.map(operationDetails),
       collapsedSection(
         'Lifecycle transitions of accounts',
-        table('Transitions of accounts between statuses', ['Event', 'From', 'To', 'Reach'], moveRows),
+        htmlTable('Transitions of accounts between statuses', ['Event', 'From', 'To', 'Reach'], moveRows),
       ),
       collapsedSection(
         'Bundled scenarios',
-        table(
+        htmlTable(
           'A scenario is driven once all of its rules that must fire have fired',
           ['Scenario', 'Reach', ['Started', 'number'], ['Rules that fired', 'number']],
           scenarioRows,
@@ -363,12 +363,12 @@ function operationDetails({ operation, statuses, request_fields, response_fields
   })
   const answered = response_fields.map(({ path, reach }): Reached => ({ reach, shown: inCode(path) }))
   const tables = [
-    ...table(
+    ...htmlTable(
       `${operation}: statuses and their error codes`,
       ['Status', 'Reach', ['Own answers', 'number'], ['Injected', 'number'], ['Error codes', 'wide']],
       rows,
     ),
-    ...table(
+    ...htmlTable(
       `${operation}: fields of requests and of successful answers`,
       ['Part', 'Reach', ['Fields', 'wide']],
       [...fieldRows('Request', requestFields), ...fieldRows('Response', answered)],
@@ -392,7 +392,7 @@ function commaList(items: readonly Html[]): HtmlValue {
 }
 
 /** A bar of the counts, which are beside it as figures. */
-function bar(tally: Tally): Html {
+function reachBar(tally: Tally): Html {
   const parts = REACH_NAMES.filter((reach) => tally[reach] > 0)
   return html`<span class="bar" aria-hidden="true"
     >${parts.map((reach) => html`<span class="${reach}" style="flex: ${tally[reach]}"></span>`)}</span
@@ -402,7 +402,7 @@ function bar(tally: Tally): Html {
 type Head = string | readonly [label: string, kind: 'number' | 'wide']
 
 /** On a narrow screen each row is a block, and each cell has its label; the first cell of a row is its heading. */
-function table(
+function htmlTable(
   caption: string,
   heads: readonly Head[],
   rows: readonly (readonly HtmlValue[])[],

@@ -8,7 +8,7 @@ import type { JudgedReports } from '../verdict.ts'
 import { coverageRows } from './text.ts'
 
 /** Both reports as JUnit XML. A case has one failure that lists all violations: most readers show only the first failure. */
-export function junit(reports: JudgedReports): string {
+export function junitReport(reports: JudgedReports): string {
   const { contract } = reports
   const tests = reports.cases ? [casesSuite(reports.cases)] : testSuites(reports)
   const suites = [...tests, contractSuite(reports), coverageSuite(reports)]

@@ -14,7 +14,7 @@ const PACKAGE = 'TOOLMOCK_PACKAGE'
 const SPEC = 'spec/openapi.yaml'
 
 /** The findings as a SARIF 2.1.0 log, for code scanning. */
-export function sarif(reports: JudgedReports): string {
+export function sarifReport(reports: JudgedReports): string {
   const { contract, coverage, allowed } = reports
   const { total, tool, at } = contract
   const text = sarifLog(tool, ruleDescriptors(), {
@@ -88,7 +88,7 @@ function sarifResult(finding: ReportFinding, bundled: ReadonlySet<string>): Resu
     locations: [places[0] ?? location],
     ...(places.length === 0 ? {} : { relatedLocations: [...places.slice(1), location] }),
     ...(finding.request === null ? {} : { occurrenceCount: count }),
-    partialFingerprints: fingerprints(identityOf(ruleId, location, finding)),
+    partialFingerprints: partialFingerprints(identityOf(ruleId, location, finding)),
     properties: { ...properties, ...(rule && { rule }), requests, tests, examples },
   }
 }
@@ -156,7 +156,7 @@ export function inOperation(operation: string, name: string, fullyQualifiedName:
 }
 
 /** GitHub identifies an alert by the second one and cannot compute it for a file outside the repository. */
-export function fingerprints(identity: string): NonNullable<Result['partialFingerprints']> {
+export function partialFingerprints(identity: string): NonNullable<Result['partialFingerprints']> {
   const fingerprint = createHash('sha256').update(identity).digest('hex').slice(0, 32)
   return { 'toolmockFinding/v1': fingerprint, primaryLocationLineHash: `${fingerprint}:1` }
 }
