@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http'
 import type { AppServices } from '../servers/control/app-services.ts'
-import { home } from '../servers/control/home.ts'
+import { homePage } from '../servers/control/home.ts'
 import { controlRoutes } from '../servers/control/routes.ts'
 import type { ExpressApp } from '../servers/http/server.ts'
-import { hostError, refuse, unexpectedError, unknownPath } from '../servers/http/refusal.ts'
+import { hostError, refuseRequest, unexpectedError, unknownPath } from '../servers/http/refusal.ts'
 import { replyTo } from '../servers/http/reply.ts'
 import {
   mountExtensions,
@@ -36,14 +36,14 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
       if (!rpc.handle(request, response)) next()
     })
   }
-  app.get('/', home(services))
+  app.get('/', homePage(services))
   app.use('/third-party', directApiRoutes(services, directRoute(services)))
   mountExtensions(app, services)
   app.use(unknownPath(services))
   app.use(unexpectedError(services))
   return (request, response) => {
     const error = hostError(request)
-    if (error) refuse(request, response, { error, ids: 'control' }, services)
+    if (error) refuseRequest(request, response, { error, ids: 'control' }, services)
     else listener(request, response)
   }
 }

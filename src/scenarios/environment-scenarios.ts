@@ -128,9 +128,9 @@ export class EnvironmentScenarios {
   define(scenario: Scenario, startedManually = true): void {
     this.#environment.model.transact(() => {
       const former = this.#runs.get(scenario.name)
-      if (former?.running) this.#begin(scenario, startedManually || former.started_manually)
+      if (former?.running) this.#beginRun(scenario, startedManually || former.started_manually)
       else {
-        this.#end(scenario.name)
+        this.#endRun(scenario.name)
         this.#definitions.put({ id: scenario.name, scenario })
       }
     })
@@ -141,14 +141,14 @@ export class EnvironmentScenarios {
     this.#environment.model.transact(() => {
       for (const { name } of scenariosWithout(former, current)) {
         if (this.#runs.get(name)?.started_manually !== false) continue
-        this.#end(name)
+        this.#endRun(name)
         this.#definitions.remove(name)
       }
       for (const scenario of current) {
         const before = former.find(({ name }) => name === scenario.name)
         if (isDeepStrictEqual(before, scenario)) continue
         if (before || this.#runs.get(scenario.name)?.running) this.define(scenario, false)
-        else this.#begin(scenario, false)
+        else this.#beginRun(scenario, false)
       }
     })
   }
@@ -158,7 +158,7 @@ export class EnvironmentScenarios {
     const bundled = this.#definitions.get(name) ? undefined : await this.#bundled.named(name, this.#environment)
     const scenario = this.#definitions.get(name)?.scenario ?? bundled
     if (!scenario) throw new UnknownScenarioError(name, await this.#startableScenarios())
-    this.#environment.model.transact(() => this.#begin(scenario, true))
+    this.#environment.model.transact(() => this.#beginRun(scenario, true))
     return scenario.name
   }
 
@@ -174,7 +174,7 @@ export class EnvironmentScenarios {
       const row = this.#runs.get(name)
       if (!row) return
       const run = this.#runAt(row)
-      this.#put({ ...row, running: false }, run)
+      this.#putRun({ ...row, running: false }, run)
       run?.release()
     })
   }
@@ -187,7 +187,7 @@ export class EnvironmentScenarios {
   /** Stops and removes every scenario, those of the start too. */
   clear(): void {
     this.#environment.model.transact(() => {
-      for (const { id } of [...this.#runs.values()]) this.#end(id)
+      for (const { id } of [...this.#runs.values()]) this.#endRun(id)
       for (const { id } of [...this.#definitions.values()]) this.#definitions.remove(id)
     })
   }
@@ -196,7 +196,7 @@ export class EnvironmentScenarios {
   reset(): void {
     this.#random = undefined
     this.#environment.model.transact(() => {
-      for (const { id } of [...this.#runs.values()]) this.#end(id)
+      for (const { id } of [...this.#runs.values()]) this.#endRun(id)
       this.#startInitial()
     })
   }
@@ -262,7 +262,7 @@ export class EnvironmentScenarios {
           continue
         }
         if (endsIt) ending = { scenario: run.scenario.name, rule: rule.name }
-        const failures = this.#apply(ruleFaults, request, applied)
+        const failures = this.#applyFaults(ruleFaults, request, applied)
         const others = ruleFaults.filter(({ fault }) => fault.phase !== 'model')
         const fired = firedRule(run.scenario, { rule, faults: ruleFaults, matched: number }, failures)
         rules.push(fired)
@@ -275,7 +275,7 @@ export class EnvironmentScenarios {
         if (rule.then !== null) state = rule.then
       }
       if (isCounted && !this.#environment.isRemoved)
-        this.#environment.model.transact(() => this.#put({ ...row, state, rules: counts }, run))
+        this.#environment.model.transact(() => this.#putRun({ ...row, state, rules: counts }, run))
     }
     return rules.length > 0 ? { rules, faults, applied } : undefined
   }
@@ -287,7 +287,7 @@ export class EnvironmentScenarios {
   }
 
   /** Applies the faults that change the model, in their order. @returns why those that could not be applied were not */
-  #apply(faults: readonly MatchedFault[], request: ScenarioRequest, applied: Set<string>): string[] {
+  #applyFaults(faults: readonly MatchedFault[], request: ScenarioRequest, applied: Set<string>): string[] {
     return faults.flatMap(({ kind, fault, params }) => {
       if (fault.phase !== 'model') return []
       try {
@@ -307,21 +307,21 @@ export class EnvironmentScenarios {
   }
 
   #startInitial(): void {
-    for (const scenario of this.#initial()) this.#begin(scenario, false)
+    for (const scenario of this.#initial()) this.#beginRun(scenario, false)
   }
 
   /** Runs are in the order of their starts. */
-  #begin(scenario: Scenario, started_manually: boolean): void {
+  #beginRun(scenario: Scenario, started_manually: boolean): void {
     const { name: id, initial: state } = scenario
-    this.#end(id)
+    this.#endRun(id)
     const started_at = this.#environment.clock.now()
     const rules = scenario.rules.map(() => ({ matched: 0, hits: 0 }))
     this.#definitions.put({ id, scenario })
     const run = new ScenarioRun(scenario, rules, this.#ended.get(id))
-    this.#put({ id, running: true, started_manually, started_at, state, rules }, run)
+    this.#putRun({ id, running: true, started_manually, started_at, state, rules }, run)
   }
 
-  #end(name: string): void {
+  #endRun(name: string): void {
     const row = this.#runs.get(name)
     const history = this.#historyOf(name)
     if (history) this.#ended.set(name, history)
@@ -329,7 +329,7 @@ export class EnvironmentScenarios {
     this.#runs.remove(name)
   }
 
-  #put(row: StoredScenarioRun, run: ScenarioRun | undefined): void {
+  #putRun(row: StoredScenarioRun, run: ScenarioRun | undefined): void {
     if (run) this.#runOf.set(row, run)
     this.#runs.put(row)
   }

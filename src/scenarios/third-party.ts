@@ -76,7 +76,7 @@ export function thirdPartyInterceptor({ scenarios: registry, pauses }: Context) 
 function scenarioRequest(exchange: ThirdPartyRequest): ScenarioRequest | undefined {
   const { connector, kind, request, account, trace, tool } = exchange
   const type = String(request.headers['content-type'] ?? '')
-  const body = parsedBody(decodeBody(request.body, { 'content-type': type }, Infinity), type)
+  const body = bodyByType(decodeBody(request.body, { 'content-type': type }, Infinity), type)
   if (kind === 'token' && isCodeGrant(body)) return undefined
   return {
     at: kind === 'api' ? 'third_party' : 'token_refresh',
@@ -97,7 +97,7 @@ function isCodeGrant(body: JsonValue | undefined): boolean {
 }
 
 /** A body by its media type: the fields of a form, JSON, or a text; undefined when there is none. */
-export function parsedBody(text: string, type: string): JsonValue | undefined {
+export function bodyByType(text: string, type: string): JsonValue | undefined {
   if (type.toLowerCase().startsWith('application/x-www-form-urlencoded')) return fieldValues(new URLSearchParams(text))
   if (text === '') return undefined
   const value = parsedJson(text)

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { isEncrypted } from '../../model/domain/request-headers.ts'
-import { plainFault } from './fault.ts'
+import { faultWithoutParameters } from './fault.ts'
 
 /** Never answers: the connection stays open until the client gives up. */
-export const timeout = plainFault(
+export const timeout = faultWithoutParameters(
   'No answer ever; nothing is carried out.',
   'never answers and leaves the connection open until the client gives up',
   {
@@ -16,7 +16,7 @@ export const timeout = plainFault(
 )
 
 /** RST instead of an answer. */
-export const resetConnection = plainFault(
+export const resetConnection = faultWithoutParameters(
   'The connection is reset (RST); nothing is carried out.',
   'resets the connection without an answer',
   {
@@ -31,7 +31,7 @@ export const resetConnection = plainFault(
 )
 
 /** FIN instead of an answer: the connection ends where the client expects a status line. */
-export const emptyResponse = plainFault(
+export const emptyResponse = faultWithoutParameters(
   'The connection is closed without an octet; nothing is carried out.',
   'closes the connection without a single octet of an answer',
   {

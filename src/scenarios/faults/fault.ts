@@ -101,7 +101,7 @@ export function defineFault<Schema extends z.ZodType>(fault: Fault<Schema>): Fau
 }
 
 /** Declares a fault that takes no parameters; `does` says what it does, in the third person. */
-export function plainFault(description: string, does: string, action: Action<unknown>) {
+export function faultWithoutParameters(description: string, does: string, action: Action<unknown>) {
   return defineFault({
     parameters: ({ noParameters }) => noParameters,
     description,

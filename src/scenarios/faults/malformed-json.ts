@@ -1,8 +1,8 @@
 import { sendWhole } from '../delivery.ts'
-import { plainFault } from './fault.ts'
+import { faultWithoutParameters } from './fault.ts'
 
 /** A body of the announced length that no parser takes: the last character of a text is replaced by a comma. */
-export const malformedJson = plainFault(
+export const malformedJson = faultWithoutParameters(
   'The body of the answer is not JSON.',
   'breaks the body, which is no JSON any more',
   {

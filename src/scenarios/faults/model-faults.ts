@@ -2,12 +2,12 @@ import { MCP_SESSION_HEADER } from '../../model/domain/request-headers.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import { type AccountEvent, applyAccountEvent } from '../../state/account-events.ts'
 import { consume, pendingRequest } from '../../state/auth-requests.ts'
-import { type FaultTarget, plainFault } from './fault.ts'
+import { type FaultTarget, faultWithoutParameters } from './fault.ts'
 import { textAt } from '../../model/domain/json.ts'
 
 /** A fault without parameters that changes the model. */
 function modelFault(description: string, does: string, apply: (target: FaultTarget) => void) {
-  return plainFault(description, does, { phase: 'model', apply })
+  return faultWithoutParameters(description, does, { phase: 'model', apply })
 }
 
 /** An event of the account that the request is about. */

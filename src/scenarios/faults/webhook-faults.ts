@@ -1,8 +1,8 @@
-import { defineFault, plainFault, type WebhookPlan } from './fault.ts'
+import { defineFault, faultWithoutParameters, type WebhookPlan } from './fault.ts'
 
 /** A fault without parameters in how an event is sent. */
 function webhookFault(description: string, does: string, plan: Partial<WebhookPlan>) {
-  return plainFault(description, does, { phase: 'webhook', plan: () => plan })
+  return faultWithoutParameters(description, does, { phase: 'webhook', plan: () => plan })
 }
 
 export const drop = webhookFault('The attempt is lost on the way, and the next one comes by the schedule.', 'is lost', {

@@ -21,7 +21,7 @@ export interface AdmissionRules {
  * Pages of another origin, and pages whose host name was rebound to this address (1.3). An admin token alone decides
  * where there is one. @throws ControlError ADMIN_TOKEN_REQUIRED, HOST_REFUSED, ORIGIN_REFUSED
  */
-export function admit(request: IncomingMessage, rules: AdmissionRules): void {
+export function admitRequest(request: IncomingMessage, rules: AdmissionRules): void {
   const judged = rules.judgedElsewhere?.(request)
   if (judged === true) return
   if (rules.adminToken !== undefined) checkToken(request, rules.adminToken)
@@ -45,7 +45,7 @@ function checkToken({ headers }: IncomingMessage, adminToken: string): void {
 
 /** A page whose host name was rebound to this address sends that name as its Host. */
 function checkHost(request: IncomingMessage, rules: AdmissionRules): void {
-  const name = hostname(request.headers.host ?? '')
+  const name = hostnameOf(request.headers.host ?? '')
   if (name !== undefined && isOwnName(name, request, rules)) return
   const mistake = quote(request.headers.host ?? '')
   const message = `the Host ${mistake} is not a name of this mock; use localhost, a name without a dot, *.internal or the base URL's host, or start with --allow-host`
@@ -58,8 +58,8 @@ function isOwnName(name: string, { socket }: IncomingMessage, { allowHosts = [],
     name === plainAddress(socket.localAddress ?? '') ||
     !/[.:]/.test(name) ||
     name.endsWith('.internal') ||
-    hostname(parseUrl(baseUrl ?? '')?.host ?? '') === name ||
-    allowHosts.some((allowed) => matchesGlob(hostname(allowed) ?? allowed.toLowerCase(), name))
+    hostnameOf(parseUrl(baseUrl ?? '')?.host ?? '') === name ||
+    allowHosts.some((allowed) => matchesGlob(hostnameOf(allowed) ?? allowed.toLowerCase(), name))
   )
 }
 
@@ -87,7 +87,7 @@ function sameHost({ protocol, host }: URL, hostHeader: string | undefined): bool
 }
 
 /** Without port and brackets, in lower case; undefined for a text that is not a host. */
-function hostname(host: string): string | undefined {
+function hostnameOf(host: string): string | undefined {
   const groups = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[a-z0-9._*-]+))(?::\d{1,5})?$/i.exec(host)?.groups
   return (groups?.['v6'] ?? groups?.['name'])?.toLowerCase()
 }

@@ -151,7 +151,7 @@ export function shownPath(path: string): string {
 }
 
 /** The answer to a call that failed; an unexpected error is logged. */
-export function failure({ log }: { readonly log: Log }, call: string, error: unknown): ControlError {
+export function failedCall({ log }: { readonly log: Log }, call: string, error: unknown): ControlError {
   const controlError = controlErrorOf(error)
   if (controlError) return controlError
   log.error('a call of the control API failed', {

@@ -3,7 +3,7 @@ import type { AppServices } from './app-services.ts'
 import { callerBaseUrl } from '../../model/domain/request-headers.ts'
 
 /** GET /: leads a browser to the dashboard, and answers programs what is served. */
-export function home({ version, baseUrl, documentedOnly, entries }: AppServices): RequestHandler {
+export function homePage({ version, baseUrl, documentedOnly, entries }: AppServices): RequestHandler {
   return (request, response) => {
     response.setHeader('X-Request-Id', entries.begin('control', 'control', request.headers).requestId)
     response.setHeader('Vary', 'Accept')

@@ -116,7 +116,7 @@ export function readQuery({ operation, environment }: ControlRoute, parameters: 
  * Reads the body of a call, of at most `limit` bytes.
  * @throws ControlError UNSUPPORTED_CONTENT_TYPE, MALFORMED_BODY, INVALID_BODY; ServiceError BODY_TOO_LARGE, MALFORMED_BODY
  */
-export async function readDocument(route: ControlRoute, request: IncomingMessage, limit: number): Promise<unknown> {
+export async function readCallDocument(route: ControlRoute, request: IncomingMessage, limit: number): Promise<unknown> {
   if (!hasBody(request)) return readDocumentBody(route, undefined)
   const format = formatOf(request)
   return readDocumentBody(route, { text: utf8Text(await readBytes(request, limit)), format })

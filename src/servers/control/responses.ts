@@ -15,8 +15,8 @@ import {
 import { clockHandlers } from './clock.ts'
 import { collectionHandlers } from './collections.ts'
 import { environmentHandlers } from './environments.ts'
-import { ControlError, failure, pathNotFound } from './errors.ts'
-import { type ControlOperation, type ControlRoute, readDocument, readDocumentBody, readQuery } from './input.ts'
+import { ControlError, failedCall, pathNotFound } from './errors.ts'
+import { type ControlOperation, type ControlRoute, readCallDocument, readDocumentBody, readQuery } from './input.ts'
 import { linkHandlers } from './links.ts'
 import { callMcp } from './mcp.ts'
 import { PROBES } from './probes.ts'
@@ -56,8 +56,8 @@ export async function controlResponse(
   const name = parameters.get('environment') ?? 'default'
   if (route.environment) environmentNamed(services, name)
   const limit = route.operation === 'put_state' ? services.stateLimit : services.controlBodyLimit
-  const body = await readDocument(route, request, limit)
-  return handle(route, { services, request, response, entry, path, query, body }, name)
+  const body = await readCallDocument(route, request, limit)
+  return callHandler(route, { services, request, response, entry, path, query, body }, name)
 }
 
 type AnyCall = Omit<ServerCall<ControlOperation>, 'path' | 'query' | 'body'> &
@@ -80,9 +80,9 @@ function callFrom({ services, request, response, query: { environment } }: Serve
         query: readQuery(route, new URLSearchParams([...pairs, ['environment', environment]])),
         body: await readDocumentBody(route, document),
       }
-      return handle(route, called, environment)
+      return callHandler(route, called, environment)
     }
-    const reply = await endCall(services, entry, answering(), (error) => failure(services, asked, error))
+    const reply = await endCall(services, entry, answering(), (error) => failedCall(services, asked, error))
     if (reply instanceof ControlError) throw reply
     return ('body' in reply ? reply.body : undefined) as never
   }
@@ -102,7 +102,7 @@ function inEnvironment({ services, entry }: AnyCall, name: string) {
 }
 
 /** The route says which type the call has; its query and body were read by the schemas of that type. */
-async function handle(route: ControlRoute, call: AnyCall, environment: string): Promise<ControlReply> {
+async function callHandler(route: ControlRoute, call: AnyCall, environment: string): Promise<ControlReply> {
   const handler = HANDLERS[route.operation] as (call: object) => ReturnType<ControlHandler<ControlOperation>>
   return handler(route.environment ? { ...call, ...inEnvironment(call, environment) } : call)
 }

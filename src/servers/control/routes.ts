@@ -9,10 +9,10 @@ import { sendResponse } from '../http/wire-response.ts'
 import { lazyImport } from '../../model/domain/once.ts'
 import { storedEntry } from '../../journal/request-journal/journal.ts'
 import type { OpenEntry } from '../../journal/request-journal/request-entries.ts'
-import { admit } from './admission.ts'
+import { admitRequest } from './admission.ts'
 import type { AppServices } from './app-services.ts'
 import { type ControlReply, endCall } from './call.ts'
-import { ControlError, failure, pathNotFound, shownPath } from './errors.ts'
+import { ControlError, failedCall, pathNotFound, shownPath } from './errors.ts'
 import { PROBES } from './probes.ts'
 
 const loadResponses = lazyImport(() => import('./responses.ts'))
@@ -39,7 +39,8 @@ export function controlRoutes(services: AppServices): RequestHandler {
     // An answer can quote the request, and must not be taken for a page.
     response.setHeader('X-Content-Type-Options', 'nosniff')
     if (services.observeControl) observeCall(services, services.observeControl, request, response)
-    const fail = (error: unknown): ControlError => failure(services, `${request.method} /_mock${request.path}`, error)
+    const fail = (error: unknown): ControlError =>
+      failedCall(services, `${request.method} /_mock${request.path}`, error)
     const reply = routeRequest(services, request, response, entry)
     const send = (reply: ControlReply): void => sendReply(response, reply)
     if (PROBE_PATHS.includes(request.path)) send(await reply.catch(fail))
@@ -58,7 +59,7 @@ async function routeRequest(
   const method = request.method === 'HEAD' ? 'GET' : request.method
   if (method === 'GET' && DASHBOARD_PATHS.includes(path)) {
     // A browser opens the page without the admin token. The page asks for it: nothing can be read or changed without.
-    if (services.admission.adminToken === undefined) admit(request, services.admission)
+    if (services.admission.adminToken === undefined) admitRequest(request, services.admission)
     const { dashboardResponse } = await loadDashboard()
     return { wireResponse: await dashboardResponse(request) }
   }
@@ -66,7 +67,7 @@ async function routeRequest(
   const served = CONTROL_ROUTES.filter((each) => each.method === method)
   // Most calls name a path without a parameter.
   const route = served.find((each) => each.path === path) ?? served.find((each) => matchPath(each.path, parts))
-  if (!route?.open) admit(request, services.admission)
+  if (!route?.open) admitRequest(request, services.admission)
   if (!route) throw notServed(request, parts)
   // Asked for health or readiness alone, a server loads no more: zod would make an idle one 10 MB larger.
   if (route.open && !request.url.includes('?') && !hasBody(request)) return PROBES[route.operation]({ services })

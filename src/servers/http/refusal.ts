@@ -21,7 +21,7 @@ interface Refusal {
 }
 
 /** Answers a request that no operation, page or control call takes. */
-export function refuse(
+export function refuseRequest(
   request: IncomingMessage,
   response: ServerResponse,
   { error, ids, status, isSwitchedOff = false }: Refusal,
@@ -61,7 +61,7 @@ export function unknownPath(services: ServiceParts): RequestHandler {
     const bundled = extension && `; the bundled extension answers below this path: --extension ${extension}`
     const hint = bundled ?? (meant === null ? '' : `; did you mean ${meant}?`)
     const error = new ServiceError('PATH_NOT_FOUND', `${method} ${path} is not served${hint}`)
-    refuse(request, response, { error, ids: 'pages' }, services)
+    refuseRequest(request, response, { error, ids: 'pages' }, services)
   }
 }
 
@@ -79,7 +79,7 @@ export function unservedPath(services: ServiceParts, isOfMcp = false): RequestHa
     : 'with --documented-only, because the service document does not list it'
   return (request, response) => {
     const error = new ServiceError('PATH_NOT_FOUND', `${request.method} ${request.path} is not served ${reason}`)
-    refuse(request, response, { error, ids: 'pages', isSwitchedOff: true }, services)
+    refuseRequest(request, response, { error, ids: 'pages', isSwitchedOff: true }, services)
   }
 }
 
@@ -93,7 +93,7 @@ export function refuseUnexpected(
   const error: unknown = undecodable
     ? new ServiceError('PATH_NOT_FOUND', 'the path is not well percent-encoded')
     : thrown
-  refuse(request, response, { error, ids: 'pages' }, services)
+  refuseRequest(request, response, { error, ids: 'pages' }, services)
 }
 
 export function unexpectedError(services: ServiceParts): ErrorRequestHandler {
@@ -131,7 +131,7 @@ export function refuseExpectation(
     const description = ruleAndFound('must be 100-continue', quote(String(request.headers.expect)))
     const error = invalidField('Expect', description, 'expect')
     const services = servicesNow()
-    if (services) refuse(request, response, { error, ids: 'control', status: 417 }, services)
+    if (services) refuseRequest(request, response, { error, ids: 'control', status: 417 }, services)
     else {
       const id = requestIdOf(request, ids)
       sendResponse(response, { ...wireResponse(errorReply(error, id), id), status: 417 })

@@ -9,7 +9,7 @@ import { NodeRequest } from './node-request.ts'
 import { runProxy, runRoute } from './pipeline.ts'
 import { PROXY_PATHS, PROXY_ROUTE } from './proxy.ts'
 import { replyTo } from './reply.ts'
-import { refuse, refuseUnexpected, unservedPath } from './refusal.ts'
+import { refuseRequest, refuseUnexpected, unservedPath } from './refusal.ts'
 import type { RequestContext, SentRequest } from './request-context.ts'
 import type { ServiceParts } from './services.ts'
 
@@ -70,7 +70,7 @@ export function mountExtensions(app: Express, services: ServiceParts): void {
     if (allowed === '') next()
     else {
       const error = methodNotAllowed(request.method, allowed)
-      refuse(request, response, { error, ids: 'operations' }, services)
+      refuseRequest(request, response, { error, ids: 'operations' }, services)
     }
   })
 }
@@ -115,7 +115,7 @@ function pathHandler(path: string, served: readonly Route[], services: ServicePa
       const methods = [...byMethod.keys(), ...services.extensions.methodsAt(urlPath(message))]
       const allowed = withHead(methods).join(', ')
       const error = methodNotAllowed(method, allowed)
-      refuse(message, response, { error, ids: 'operations' }, services)
+      refuseRequest(message, response, { error, ids: 'operations' }, services)
     } else serveRoute(route, new NodeRequest(message, response, pathParameters), message, services)
   }
 }
@@ -189,7 +189,7 @@ export function mountOauthMetadata(app: Express, services: ServiceParts): void {
   app.get(METADATA_PATH, metadata)
   app.route(METADATA_PATH).all((request, response) => {
     const error = methodNotAllowed(request.method, 'GET, HEAD')
-    refuse(request, response, { error, ids: 'pages' }, services)
+    refuseRequest(request, response, { error, ids: 'pages' }, services)
   })
 }
 

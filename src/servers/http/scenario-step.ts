@@ -9,7 +9,7 @@ import { runningAccount } from '../../service/operations/tools.ts'
 import { actBefore, deliveryOf, injectedResponse } from '../../scenarios/delivery.ts'
 import type { ScenarioRequest } from '../../scenarios/rule-matching.ts'
 import type { MatchedFault } from '../../scenarios/faults/fault.ts'
-import { parsedBody } from '../../scenarios/third-party.ts'
+import { bodyByType } from '../../scenarios/third-party.ts'
 import { applyDueEvents } from '../../state/account-events.ts'
 import type { Environment } from '../../state/environment.ts'
 import { errorBody } from './wire-response.ts'
@@ -91,7 +91,7 @@ function bodyAndQuery({ request, rawBody, checked }: RequestContext): Pick<Scena
   // Only the requests of operations have a contract.
   if (!checked) {
     const type = request.headers['content-type'] ?? ''
-    return { body: parsedBody(rawBody.toString(), type), query: fieldValues(new URLSearchParams(request.query)) }
+    return { body: bodyByType(rawBody.toString(), type), query: fieldValues(new URLSearchParams(request.query)) }
   }
   return {
     body: isJsonObject(checked.body) ? checked.body : undefined,

@@ -215,18 +215,18 @@ class RequestQueue {
         listener(request, response)
         return
       }
-      this.#wait(socket)
+      this.#pauseSocket(socket)
       // Node gives a response its connection once the response before it has left.
       response.once('socket', () => {
         setImmediate(() => {
-          this.#resume(socket)
+          this.#resumeSocket(socket)
           listener(request, response)
         })
       })
     }
   }
 
-  #wait(socket: Duplex): void {
+  #pauseSocket(socket: Duplex): void {
     const before = this.#waiting.get(socket) ?? 0
     this.#waiting.set(socket, before + 1)
     if (before > 0) return
@@ -236,7 +236,7 @@ class RequestQueue {
     socket.once('close', () => this.#waiting.delete(socket))
   }
 
-  #resume(socket: Duplex): void {
+  #resumeSocket(socket: Duplex): void {
     const left = (this.#waiting.get(socket) ?? 1) - 1
     this.#waiting.set(socket, left)
     if (left > 0) return

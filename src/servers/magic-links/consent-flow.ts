@@ -70,7 +70,7 @@ export async function completeLink(flow: LinkFlow, linkId: string, choice: Choic
   const open = usableLink(flow.environment, linkId)
   const { source } = TRAITS[open.connector.authorization_type]
   if (source === 'consent') return completeConsent(flow, open, choice)
-  if (choice.decision === 'deny') return deny(flow, linkId)
+  if (choice.decision === 'deny') return denyConsent(flow, linkId)
   if (source === 'form') return storeGeneratedCredentials(flow, open, choice.as)
   return completeWithoutUser(flow, linkId, choice.as || open.account.identifier)
 }
@@ -92,7 +92,7 @@ export function authorizationRequestOf(flow: LinkFlow, { link, account, connecto
 export async function finishConsent(flow: LinkFlow, linkId: string, response: URLSearchParams): Promise<string> {
   const open = usableLink(flow.environment, linkId)
   const error = response.get('error')
-  if (error === 'access_denied') return deny(flow, linkId)
+  if (error === 'access_denied') return denyConsent(flow, linkId)
   if (error)
     throw new LinkProblem('refused', shorten(`${error} ${response.get('error_description') ?? ''}`.trim(), 200))
   const code = response.get('code')
@@ -101,7 +101,7 @@ export async function finishConsent(flow: LinkFlow, linkId: string, response: UR
   refuseUnverifiable(flow.environment, open.link)
   const { redirectUri } = authorizationRequestOf(flow, open)
   return flow.thirdParty.redeem(open.connector, open.account, { code, redirectUri }, (response) =>
-    approve(flow, linkId, consentedCredentials(response)),
+    approveConsent(flow, linkId, consentedCredentials(response)),
   )
 }
 
@@ -110,7 +110,7 @@ export async function completeWithoutUser(flow: LinkFlow, linkId: string, databa
   const { link, account: stored, connector } = usableLink(flow.environment, linkId)
   refuseUnverifiable(flow.environment, link)
   if (TRAITS[connector.authorization_type].source === 'none') {
-    return approve(flow, linkId, { credentials: {}, lifetime: null })
+    return approveConsent(flow, linkId, { credentials: {}, lifetime: null })
   }
   const { credentials, authorization_type, identifier } = stored
   const patch = { trusted_idp: { db_user: databaseUser } }
@@ -124,7 +124,7 @@ export async function completeWithoutUser(flow: LinkFlow, linkId: string, databa
   }
   // Another subject or database user that was stored meanwhile needs a token of its own.
   const obtained = flow.thirdParty.obtain(connector, account, (response) =>
-    isUnchanged() ? approve(flow, linkId, consentedCredentials(response)) : undefined,
+    isUnchanged() ? approveConsent(flow, linkId, consentedCredentials(response)) : undefined,
   )
   return (await obtained) ?? completeWithoutUser(flow, linkId, databaseUser)
 }
@@ -141,7 +141,7 @@ async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as, s
 function storeGeneratedCredentials(flow: LinkFlow, { link, connector }: OpenLink, person: string | undefined): string {
   return flow.environment.model.transact(() => {
     const details = generatedDetails(connector.credentials.fields, flow.environment.ids, person || undefined)
-    return approve(flow, link.id, { credentials: { static_auth: { details } }, lifetime: null, entered: true })
+    return approveConsent(flow, link.id, { credentials: { static_auth: { details } }, lifetime: null, entered: true })
   }, flow.trace)
 }
 
@@ -156,7 +156,7 @@ function consentedCredentials(response: TokenResponse): Consented {
  * `user_verify_url`; older auth requests are superseded. One transaction. @returns where the browser goes (G30) @throws
  * LinkProblem when the link stopped working in the meantime
  */
-export function approve(flow: LinkFlow, linkId: string, consented: Consented): string {
+export function approveConsent(flow: LinkFlow, linkId: string, consented: Consented): string {
   const { environment, thirdParty, trace } = flow
   const { model } = environment
   return model.transact(() => {
@@ -170,7 +170,9 @@ export function approve(flow: LinkFlow, linkId: string, consented: Consented): s
     const at = instant(now)
     const fresh = expiryOfIssue(account, consented.credentials, consented.lifetime, now)
     const changed =
-      link.user_verify_url === '' ? connectedAccount(trace, account, fresh, at) : awaiting(trace, account, fresh, at)
+      link.user_verify_url === ''
+        ? connectedAccount(trace, account, fresh, at)
+        : awaitingVerification(trace, account, fresh, at)
     model.tables.accounts.put(changed)
     if (consented.entered) thirdParty.accept(connector, changed, consented.credentials)
     model.tables.magic_links.put({ ...link, completed_at: at })
@@ -185,7 +187,7 @@ export function approve(flow: LinkFlow, linkId: string, consented: Consented): s
  * The link stays usable until it expires, because its flow has not completed (G28). @returns where the browser goes,
  * with `error=access_denied` and `state`
  */
-export function deny(flow: LinkFlow, linkId: string): string {
+export function denyConsent(flow: LinkFlow, linkId: string): string {
   const { link, account } = usableLink(flow.environment, linkId)
   flow.trace.moved(account, 'consent_denied', now(flow.environment))
   const response = new Map([['error', 'access_denied'], ...stateOf(flow.environment, link)])
@@ -201,7 +203,7 @@ function connectedAccount(trace: RequestTrace, account: Account, fresh: Issued, 
 }
 
 /** The account with credentials that wait for verification; the status stays where the table has no move (`ACTIVE`). */
-function awaiting(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
+function awaitingVerification(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
   return withPending(trace.moved(account, 'consent_approved_unverified', at), fresh)
 }
 

@@ -17,7 +17,7 @@ import { StorageError } from '../../state/wal/state-errors.ts'
 import { type PageRoute, type PageVisit, RefusedAuthorization } from '../../service/third-party/authorize.ts'
 import { authorizeUrl } from '../../service/third-party/consent.ts'
 import {
-  approve,
+  approveConsent,
   authorizationRequestOf,
   completeLink,
   completeWithoutUser,
@@ -63,8 +63,8 @@ export function magicLinkRoutes(services: LinkServices): Router {
   router
     .route('/magic/:id')
     .head(notAllowed('GET, POST'))
-    .get(page(linkHandler(services, byId, follow)))
-    .post(page(linkHandler(services, byId, submit)))
+    .get(page(linkHandler(services, byId, openLink)))
+    .post(page(linkHandler(services, byId, submitLink)))
     .all(notAllowed('GET, POST'))
   router
     .route('/connect/callback')
@@ -109,7 +109,7 @@ async function readForm(request: Request, visit: PageVisit): Promise<URLSearchPa
 }
 
 /** GET of a link: what it opens depends on where credentials of the type come from (G29). */
-async function follow({ flow, linkId, query, facts }: LinkRequest): Promise<EncodedResponse> {
+async function openLink({ flow, linkId, query, facts }: LinkRequest): Promise<EncodedResponse> {
   const { baseUrl, environment } = flow
   const open = usableLink(environment, linkId)
   const { consent } = environment.settings
@@ -132,19 +132,19 @@ async function follow({ flow, linkId, query, facts }: LinkRequest): Promise<Enco
 }
 
 /** POST of a link: the credentials form, its Cancel button, or Continue where no user is needed. */
-async function submit(request: LinkRequest): Promise<EncodedResponse> {
+async function submitLink(request: LinkRequest): Promise<EncodedResponse> {
   const { flow, linkId, query, form, facts } = request
   const open = usableLink(flow.environment, linkId)
   const decision = decisionOf(query)
   if (decision) return leadOn(linkId, await completeLink(flow, linkId, { decision, as: personOf(query) }))
   switch (TRAITS[open.connector.authorization_type].source) {
     case 'consent':
-      return follow(request)
+      return openLink(request)
     case 'form': {
       const filled = readCredentials(open.connector.credentials.fields, form)
       if (filled.problems.size > 0) return pageResponse(400, credentialsPage(open, facts, filled))
       const credentials = { static_auth: { details: Object.fromEntries(filled.values) } }
-      return leadOn(linkId, approve(flow, linkId, { credentials, lifetime: null, entered: true }))
+      return leadOn(linkId, approveConsent(flow, linkId, { credentials, lifetime: null, entered: true }))
     }
     case 'service':
     case 'none': {

@@ -47,7 +47,7 @@ class ControlServer extends McpServer {
 function controlServer({ call, url, environment, version }: ControlledServer): McpServer {
   const server = new ControlServer(
     { name: 'toolmock', version },
-    { instructions: instructions(environment), capabilities: { tools: { listChanged: false } } },
+    { instructions: serverInstructions(environment), capabilities: { tools: { listChanged: false } } },
   )
   for (const { name, description, reads, input, run } of CONTROL_TOOLS) {
     const config = { description, inputSchema: input, annotations: { readOnlyHint: reads } }
@@ -63,7 +63,7 @@ function controlServer({ call, url, environment, version }: ControlledServer): M
 }
 
 /** A client may ask one process for them and use another, so that they name no address. */
-function instructions(environment: string): string {
+function serverInstructions(environment: string): string {
   return [
     `Controls environment ${environment} of toolmock, a local mock of a service for agent tools and connected accounts.`,
     'list_requests names its address, which the program under test calls; GET /_mock/env there has its variables.',

@@ -37,7 +37,7 @@ export class ListenStreams {
       this.#open.set(listening.exchange, { ...listening, bus })
       // Requests change tools, and time ends tokens. However many requests there are, streams cost the same.
       this.#timer ??= setInterval(() => {
-        for (const open of this.#open.values()) this.#update(open)
+        for (const open of this.#open.values()) this.#updateTools(open)
       }, CHECK_MS).unref()
     }
     return { bus, maxSubscriptions: isFull ? 0 : 1 }
@@ -50,9 +50,9 @@ export class ListenStreams {
     this.#timer = undefined
   }
 
-  #update(listening: Listening): void {
+  #updateTools(listening: Listening): void {
     const { exchange, bus, tools } = listening
-    const current = this.#present(listening)
+    const current = this.#currentTools(listening)
     if (!current) exchange.end()
     else if (!isSame(tools, current)) {
       listening.tools = current
@@ -61,7 +61,7 @@ export class ListenStreams {
   }
 
   /** The tools of its server as they are now; undefined once there is none, or the token of the caller has ended. */
-  #present({ address, exchange: { caller } }: Listening): readonly ServerTool[] | undefined {
+  #currentTools({ address, exchange: { caller } }: Listening): readonly ServerTool[] | undefined {
     try {
       return serverTools(caller.authenticate().environment, { caller, address }, this.#services)
     } catch {

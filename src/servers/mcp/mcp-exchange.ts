@@ -105,7 +105,7 @@ export class McpExchange {
     const chunks: AsyncIterable<Uint8Array> | [] = response.body ?? []
     for await (const chunk of chunks) {
       if (this.isUnwanted) continue
-      if (sends()) await this.#stream(status, headers, chunk)
+      if (sends()) await this.#writeChunk(status, headers, chunk)
       else later.push(chunk)
     }
     return { status, headers, body: Buffer.concat(later).toString() }
@@ -117,7 +117,7 @@ export class McpExchange {
     if (this.isUnwanted) return
     const length = { 'Content-Length': String(Buffer.byteLength(body)) }
     const wireResponse = { status, headers: { ...headers, 'X-Request-Id': this.#entry.requestId, ...length }, body }
-    if (deliver) await deliver(response, { ...wireResponse, malformed: malformed(body.toString()) })
+    if (deliver) await deliver(response, { ...wireResponse, malformed: malformedEvent(body.toString()) })
     else if (response.headersSent) response.end(body)
     else sendResponse(response, wireResponse)
   }
@@ -127,7 +127,7 @@ export class McpExchange {
     return this.isOver || this.unauthenticated !== undefined || this.injected !== undefined
   }
 
-  async #stream(status: number, headers: Record<string, string>, chunk: Uint8Array): Promise<void> {
+  async #writeChunk(status: number, headers: Record<string, string>, chunk: Uint8Array): Promise<void> {
     const { response } = this
     if (!response.headersSent) this.#writer.begin(status, headers)
     if (this.#writer.write(chunk) || this.isOver) return
@@ -136,6 +136,6 @@ export class McpExchange {
 }
 
 /** The message of an event is broken, not the event around it. */
-function malformed(text: string): Buffer {
+function malformedEvent(text: string): Buffer {
   return Buffer.from(text.replace(/.(\s*)$/, ',$1'))
 }

@@ -72,7 +72,7 @@ export class VirtualServers {
     } catch (error) {
       if (!(error instanceof ServiceError))
         this.#services.log.error('a request to an MCP server failed', { error: stackOf(error) })
-      await this.#end(request, { ...this.#errorResponse(request, error), error })
+      await this.#endRequest(request, { ...this.#errorResponse(request, error), error })
     }
   }
 
@@ -113,7 +113,7 @@ export class VirtualServers {
     if (message.method !== 'DELETE' || !hasSessions(environment)) throw notPost(message.method, environment)
     caller.authenticate(entry)
     environment.mcpSessions.delete(String(message.headers[MCP_SESSION_HEADER]))
-    await this.#end(request, { status: 200, headers: {}, body: '' })
+    await this.#endRequest(request, { status: 200, headers: {}, body: '' })
   }
 
   /** Applies the rules about a request of the protocol that calls no tool. @returns whether it is answered */
@@ -141,7 +141,7 @@ export class VirtualServers {
     if (ENDING_CALLERS.some((kind) => fired.applied.has(kind))) caller.authenticate()
     const connection = { response, pauses, random: () => scenarios.random(), trace }
     if (await actBefore(fired.faults, connection)) {
-      await this.#end(request, { read, status: 0, headers: {}, body: '' }, () => undefined)
+      await this.#endRequest(request, { read, status: 0, headers: {}, body: '' }, () => undefined)
       return true
     }
     const deliver = deliveryOf(fired.faults)
@@ -151,7 +151,7 @@ export class VirtualServers {
     if (!injected) return false
     const body = injected.error ? errorBody(injected.error, requestId) : injected.body
     const wireResponse = this.#withMetadata(request, encodeInjected({ ...injected, body }))
-    await this.#end(request, { read, ...wireResponse }, () => exchange.send(wireResponse))
+    await this.#endRequest(request, { read, ...wireResponse }, () => exchange.send(wireResponse))
     return true
   }
 
@@ -172,7 +172,7 @@ export class VirtualServers {
       const isEndless = isListening && response.headers.get('content-type') === 'text/event-stream'
       if (isEndless) {
         const head = { status: response.status, headers: Object.fromEntries(response.headers), body: '' }
-        const isHeld = await this.#end(request, { read, ...head }, () => undefined)
+        const isHeld = await this.#endRequest(request, { read, ...head }, () => undefined)
         if (!isHeld) return
       }
       // A list of tools can say what is not durable yet, whatever a call beside it has waited for.
@@ -187,7 +187,7 @@ export class VirtualServers {
           read.method === 'initialize' && hasSessions(exchange.environment) && /"result":/.test(String(streamed.body))
         if (begins)
           Object.assign(streamed.headers, { 'Mcp-Session-Id': beginSession(exchange.environment, request.address) })
-        await this.#end(request, exchange.calls === 0 ? { read, ...streamed } : undefined, send)
+        await this.#endRequest(request, exchange.calls === 0 ? { read, ...streamed } : undefined, send)
       }
     } finally {
       if (isListening) this.#streams.close(exchange)
@@ -198,7 +198,7 @@ export class VirtualServers {
    * Ends a request. Its entry is no operation; where it called tools, `answer` is undefined: the calls have entries.
    * @returns whether the disk has not refused what it says
    */
-  async #end(
+  async #endRequest(
     request: McpRequest,
     mcpResponse: McpResponse | undefined,
     send?: () => Promise<void> | undefined,

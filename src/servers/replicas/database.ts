@@ -84,13 +84,13 @@ export class Database {
   /** Makes the tables, or checks that this version knows them. @throws StartError */
   async open(): Promise<Meta> {
     try {
-      let meta = await this.#meta().catch((error: unknown) => {
+      let meta = await this.#readMeta().catch((error: unknown) => {
         if (sqlState(error) === UNDEFINED_TABLE) return undefined
         throw error
       })
       if (!meta || meta.version < SCHEMA_VERSION) {
-        await this.#transaction(schemaText(this.#schema, new RandomIds().id('secret')))
-        meta = await this.#meta()
+        await this.#runTransaction(schemaText(this.#schema, new RandomIds().id('secret')))
+        meta = await this.#readMeta()
       }
       if (meta.version > SCHEMA_VERSION) throw new StartError(this.newerSchema(meta.version))
       return meta
@@ -105,12 +105,12 @@ export class Database {
   }
 
   leader(): Promise<Leader> {
-    return this.#leader('')
+    return this.#readLeader('')
   }
 
   /** As `leader`, and tells the others that this replica is there. */
   announce({ id, url, version, settings }: ReplicaRow): Promise<Leader> {
-    return this.#leader(
+    return this.#readLeader(
       `with seen as (insert into $s.replicas values ($1, $2, $3, $4, clock_timestamp()) on conflict (id) do update
          set url = excluded.url, settings = excluded.settings, seen_at = excluded.seen_at),
        gone as (delete from $s.replicas where id <> $1 and seen_at < clock_timestamp() - ${SEEN_WITHIN})`,
@@ -186,7 +186,7 @@ export class Database {
   /** Statements that all succeed or change nothing; the rows of the last one. Undefined when the guard is over. */
   async change(guard: Guard, statements: string): Promise<readonly object[] | undefined> {
     try {
-      return (await this.#transaction(`${guardText(guard)}; ${statements}`)).at(-1)?.rows ?? []
+      return (await this.#runTransaction(`${guardText(guard)}; ${statements}`)).at(-1)?.rows ?? []
     } catch (error) {
       if (sqlState(error) === DIVISION_BY_ZERO) return undefined
       throw error
@@ -195,13 +195,13 @@ export class Database {
 
   /** `$s` stands for the schema. */
   async rows<Row extends object>(text: string, values: readonly unknown[] = [], more: object = {}): Promise<Row[]> {
-    const query = { ...this.#query(text), values: [...values], ...more }
+    const query = { ...this.#queryConfig(text), values: [...values], ...more }
     return (await this.#pool.query<Row>(query)).rows
   }
 
   /** All files, as they are at one moment. */
   async everything(): Promise<Map<string, Buffer>> {
-    const rows = await this.#bytes<{ name: Buffer; bytes: Buffer }>(
+    const rows = await this.#rowsAsBytes<{ name: Buffer; bytes: Buffer }>(
       `select f.name, coalesce(string_agg(c.bytes, '' order by c.position), '') as bytes
          from $s.files f left join $s.chunks c on c.file = f.id group by f.name`,
     )
@@ -210,7 +210,7 @@ export class Database {
 
   /** The bytes of a file that begin between two positions, in chunks. */
   async chunks(file: string, from: number, to: number): Promise<Buffer[]> {
-    const rows = await this.#bytes<{ bytes: Buffer }>(
+    const rows = await this.#rowsAsBytes<{ bytes: Buffer }>(
       'select bytes from $s.chunks where file = $1 and position >= $2 and position < $3 order by position',
       [file, from, to],
     )
@@ -218,12 +218,12 @@ export class Database {
   }
 
   /** Each column as the bytes that come over the wire: their text form is twice as long. */
-  #bytes<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+  #rowsAsBytes<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
     const types = { getTypeParser: () => (value: Buffer) => value }
     return this.rows(text, values, { binary: true, queryMode: 'extended', types })
   }
 
-  async #meta(): Promise<Meta> {
+  async #readMeta(): Promise<Meta> {
     const [row] = await this.rows<Meta>(
       `select version, secret, current_setting('synchronous_commit') as synchronous_commit,
          current_setting('synchronous_standby_names') as synchronous_standby_names from $s.meta`,
@@ -232,7 +232,7 @@ export class Database {
     return row
   }
 
-  async #leader(before: string, values: readonly unknown[] = []): Promise<Leader> {
+  async #readLeader(before: string, values: readonly unknown[] = []): Promise<Leader> {
     const [row] = await this.rows<Leader & { epoch: string }>(
       `${before} select epoch, id, url, to_json(expires_at) #>> '{}' as expires_at,
          coalesce(extract(epoch from expires_at - clock_timestamp()) * 1000, 0)::float8 as left_ms,
@@ -244,12 +244,12 @@ export class Database {
   }
 
   /** A text of several statements is one transaction, in one round trip. */
-  async #transaction(text: string): Promise<pg.QueryResult<object>[]> {
-    const results: unknown = await this.#pool.query(this.#query(text))
+  async #runTransaction(text: string): Promise<pg.QueryResult<object>[]> {
+    const results: unknown = await this.#pool.query(this.#queryConfig(text))
     return (Array.isArray(results) ? results : [results]) as pg.QueryResult<object>[]
   }
 
-  #query(text: string): { readonly text: string; readonly query_timeout: number } {
+  #queryConfig(text: string): { readonly text: string; readonly query_timeout: number } {
     return { text: text.replaceAll('$s.', `"${this.#schema}".`), query_timeout: this.#waitMs }
   }
 }

@@ -103,7 +103,7 @@ export class Forwarder {
       headers: [...forwardedHeaders(request), this.#trustedHeader(arrival)].flat(),
       body: contentOf(body),
     }
-    const end = await this.#exchange(target, response, (handler) => {
+    const end = await this.#forwardOnce(target, response, (handler) => {
       if (expectsContinue(request)) dispatchExpecting(options, request, handler)
       else this.#agent.dispatch(options, handler)
     })
@@ -146,7 +146,7 @@ export class Forwarder {
     return this.#agent.destroy()
   }
 
-  #exchange(
+  #forwardOnce(
     target: ActiveReplica,
     response: ServerResponse,
     dispatch: (handler: Dispatcher.DispatchHandler) => void,

@@ -36,7 +36,7 @@ export class Lease implements ModelLease {
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve))
     this.#deadline = sentAt + leaseMs - MARGIN_MS
     this.#endAtDeadline()
-    void this.#renew()
+    void this.#renewLease()
   }
 
   /** Undefined while another replica has the lease. */
@@ -52,7 +52,7 @@ export class Lease implements ModelLease {
   }
 
   get isHeld(): boolean {
-    if (!this.#isEnded && monotonicTime() >= this.#deadline) this.#end('it could not be renewed in time')
+    if (!this.#isEnded && monotonicTime() >= this.#deadline) this.#endLease('it could not be renewed in time')
     return !this.#isEnded
   }
 
@@ -65,18 +65,18 @@ export class Lease implements ModelLease {
 
   /** The database has said that the epoch is over. */
   taken(): Error {
-    this.#end('another replica has taken over')
+    this.#endLease('another replica has taken over')
     return new Error(ENDED)
   }
 
   /** Lets another replica take over at once. */
   async release(): Promise<void> {
     if (this.#isEnded) return
-    this.#end(undefined)
+    this.#endLease(undefined)
     await this.#database.release(this.epoch)
   }
 
-  #end(reason: string | undefined): void {
+  #endLease(reason: string | undefined): void {
     this.#isEnded = true
     clearTimeout(this.#timer)
     this.#stop.abort()
@@ -94,7 +94,7 @@ export class Lease implements ModelLease {
     )
   }
 
-  async #renew(): Promise<void> {
+  async #renewLease(): Promise<void> {
     const every = this.#leaseMs / RENEWALS
     for (let wait = every; ;) {
       await pause(wait, undefined, { signal: this.#stop.signal }).catch(() => undefined)

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { admit } from '../control/admission.ts'
+import { admitRequest } from '../control/admission.ts'
 import type { AppServices } from '../control/app-services.ts'
 import { controlErrorOf } from '../control/errors.ts'
 import type { ControlReply } from '../control/call.ts'
@@ -128,7 +128,7 @@ export class Replica {
 
   /** Becomes active, or stands by. @throws what a first term throws */
   async start(): Promise<void> {
-    const first = this.#poll().then(() => (this.#isFree ? this.#takeOver(true) : undefined))
+    const first = this.#pollLeader().then(() => (this.#isFree ? this.#takeOver(true) : undefined))
     this.#polling = first.then(
       () => this.#pollUntilClosed(),
       () => undefined,
@@ -142,14 +142,14 @@ export class Replica {
     const term = this.#term
     this.#isLeaving = true
     if (term) {
-      await this.#close(term, (error) => {
-        log.error('the last changes could not be written', this.#fields({ error: databaseFailure(error) }))
+      await this.#closeTerm(term, (error) => {
+        log.error('the last changes could not be written', this.#logFields({ error: databaseFailure(error) }))
       })
       this.#term = undefined
     }
     // This ends the reading of the state too.
     await this.#lease?.release().catch(() => undefined)
-    if (term) log.info('this replica has left; another one becomes active', this.#fields())
+    if (term) log.info('this replica has left; another one becomes active', this.#logFields())
     await database.forget(self.id).catch(() => undefined)
     // Until a load balancer and the other replicas have looked again, they send requests here, which need an answer.
     await pause(leaseMs / POLLS + POLL_SOON_MS)
@@ -177,13 +177,13 @@ export class Replica {
     if (this.#isLeaving) response.shouldKeepAlive = false
     if (this.#activeLease) {
       if (arrival && request.url === HEALTH) response.setHeader(EPOCH, String(this.#activeLease.epoch))
-      this.#serve(request, response)
+      this.#serveRequest(request, response)
     } else if (arrival) {
       // The connection is not used again: this process may end at any time.
       response.writeHead(421, this.#forwarder.notActive).end()
     } else {
       const error = hostError(request)
-      if (error) this.#refuse(request, response, error)
+      if (error) this.#refuseRequest(request, response, error)
       else this.#standBy(request, response).catch(() => response.destroy())
     }
   }
@@ -202,7 +202,7 @@ export class Replica {
       active: left > 0 && id !== null && url !== null && expires_at !== null ? { id, url, epoch, expires_at } : null,
       replicas: rows.map(({ settings, ...row }) => ({
         ...row,
-        differs: active ? differences(settings, active.settings) : [],
+        differs: active ? differingSettings(settings, active.settings) : [],
       })),
     }
   }
@@ -227,14 +227,14 @@ export class Replica {
     if (this.#isLeaving) throw new Error('it was asked to leave')
   }
 
-  #serve(request: IncomingMessage, response: ServerResponse): void {
+  #serveRequest(request: IncomingMessage, response: ServerResponse): void {
     this.#running += 1
     response.once('close', () => (this.#running -= 1))
     this.#term?.listener(request, response)
   }
 
   /** Finishes what runs, and gives the state back. */
-  async #close(term: Term, failed: (error: unknown) => void): Promise<void> {
+  async #closeTerm(term: Term, failed: (error: unknown) => void): Promise<void> {
     await term.endWaits()
     const until = monotonicTime() + DRAIN_MS
     while (this.#running > 0 && monotonicTime() < until) await pause(5)
@@ -250,19 +250,19 @@ export class Replica {
       const signal = AbortSignal.timeout(Math.ceil(wait))
       if (!this.#isClosed) await once(this.#events, 'wanted', { signal }).catch(() => undefined)
       if (this.#isClosed) return
-      await this.#poll()
+      await this.#pollLeader()
       if (this.#isFree && this.#databaseFailure === undefined) await this.#takeOver(false)
     }
   }
 
-  async #poll(): Promise<void> {
+  async #pollLeader(): Promise<void> {
     const { database, self, log, time, shutdown } = this.#options
     const at = monotonicTime()
     try {
       const isDue = at - this.#announcedAt > ANNOUNCE_MS && !this.#isLeaving
       const leader = await (isDue ? database.announce(self) : database.leader())
       if (isDue) this.#announcedAt = at
-      if (this.#databaseFailure !== undefined) log.info('the database answers again', this.#fields())
+      if (this.#databaseFailure !== undefined) log.info('the database answers again', this.#logFields())
       this.#databaseFailure = undefined
       const { epoch } = this.#leader ?? {}
       this.#leader = { ...leader, endsAt: at + leader.left_ms, clockBehind: (leader.clock ?? time()) - time() }
@@ -272,12 +272,12 @@ export class Replica {
       if (sqlState(error) === UNDEFINED_TABLE && !this.#isLeaving) {
         log.error(
           `${database.place}: its tables were dropped, and with them the state; this replica stops`,
-          this.#fields(),
+          this.#logFields(),
         )
         this.#isLeaving = true
         shutdown?.(1)
       } else if (this.#databaseFailure === undefined)
-        log.warn('the database does not answer', this.#fields({ error: databaseFailure(error) }))
+        log.warn('the database does not answer', this.#logFields({ error: databaseFailure(error) }))
       this.#databaseFailure = databaseFailure(error)
     }
     this.#events.emit('polled')
@@ -288,8 +288,8 @@ export class Replica {
     this.#forwarder.endBefore(epoch)
     if (id === self.id || id === null) return
     this.#warnOfClock()
-    log.info('another replica is active; this one stands by', this.#fields({ active: url, active_epoch: epoch }))
-    if (version > SCHEMA_VERSION) log.warn(database.newerSchema(version), this.#fields())
+    log.info('another replica is active; this one stands by', this.#logFields({ active: url, active_epoch: epoch }))
+    if (version > SCHEMA_VERSION) log.warn(database.newerSchema(version), this.#logFields())
     void this.#warnOfDifferences()
   }
 
@@ -299,7 +299,7 @@ export class Replica {
     if (Math.abs(clockBehind) <= leaseMs) return
     const difference = `${Math.round(Math.abs(clockBehind) / 1000)} s ${clockBehind > 0 ? 'behind' : 'ahead of'}`
     const what = `the clock of this machine is ${difference} the clock of the replica that is or was active`
-    log.warn(`${what}: set both by a time server; no environment's clock goes back`, this.#fields())
+    log.warn(`${what}: set both by a time server; no environment's clock goes back`, this.#logFields())
   }
 
   async #warnOfDifferences(): Promise<void> {
@@ -308,7 +308,7 @@ export class Replica {
     const { differs = [] } = described?.replicas.find(({ id }) => id === self.id) ?? {}
     if (differs.length === 0) return
     const what = `the active replica was started with another ${differs.join(', ')}`
-    log.warn(`${what}: its options count until it leaves`, this.#fields())
+    log.warn(`${what}: its options count until it leaves`, this.#logFields())
   }
 
   /** @throws what the start of the term throws, when it is the first */
@@ -320,7 +320,7 @@ export class Replica {
     try {
       lease = await Lease.take(database, self, leaseMs, time)
       if (!lease) {
-        await this.#poll()
+        await this.#pollLeader()
         return
       }
       this.#lease = lease
@@ -343,11 +343,11 @@ export class Replica {
       this.#term = term
       this.#events.emit('polled')
       const ms = Math.round(monotonicTime() - began)
-      log.info('this replica is active', this.#fields({ loaded_in_ms: ms }))
+      log.info('this replica is active', this.#logFields({ loaded_in_ms: ms }))
       this.#adviseLease(ms)
-      for (const notice of term.notices) log.warn(notice, this.#fields())
+      for (const notice of term.notices) log.warn(notice, this.#logFields())
       void lease.ended.then((reason) => this.#endTerm(reason))
-      await this.#poll()
+      await this.#pollLeader()
     } catch (error) {
       // A machine that is too slow for its lease stands by and tries again.
       const isLost = lease?.isHeld === false
@@ -358,7 +358,7 @@ export class Replica {
       // Others have a chance before it tries again.
       this.#nextAttemptAt = monotonicTime() + leaseMs
       if (!this.#isLeaving)
-        log.error('this replica could not become active', this.#fields({ error: databaseFailure(error) }))
+        log.error('this replica could not become active', this.#logFields({ error: databaseFailure(error) }))
     }
   }
 
@@ -368,7 +368,7 @@ export class Replica {
     if (startMs <= leaseMs / LEASE_OF_STARTS) return
     log.warn(
       `the start took ${startMs} ms, more than a third of the lease; give --lease ${LEASE_OF_STARTS * startMs} or more`,
-      this.#fields(),
+      this.#logFields(),
     )
   }
 
@@ -376,14 +376,14 @@ export class Replica {
   async #endTerm(reason: string | undefined): Promise<void> {
     const term = this.#term
     if (reason === undefined || !term) return
-    this.#options.log.warn(`this replica is active no more: ${reason}`, this.#fields())
+    this.#options.log.warn(`this replica is active no more: ${reason}`, this.#logFields())
     this.#term = undefined
     this.#leader = undefined
-    await this.#close(term, () => undefined)
+    await this.#closeTerm(term, () => undefined)
     this.#events.emit('wanted')
   }
 
-  #fields(more: object = {}): object {
+  #logFields(more: object = {}): object {
     const { epoch } = this.#lease ?? {}
     return { replica: this.#options.self.id, ...(epoch === undefined ? {} : { epoch }), ...more }
   }
@@ -398,7 +398,7 @@ export class Replica {
       sendReply(response, reply)
       return
     }
-    const arrival = this.#judge(request)
+    const arrival = this.#judgeArrival(request)
     let body: SentBody | undefined
     let bufferedBytes = 0
     const keep = (bytes: number): void => {
@@ -419,11 +419,11 @@ export class Replica {
     }
     try {
       for (;;) {
-        const target = await this.#target(() => response.destroyed)
+        const target = await this.#activeTarget(() => response.destroyed)
         if (response.destroyed) return
         // Not begun here or anywhere: the term answers it as one that has just come.
         if (target === 'self' && !body) {
-          this.#serve(request, response)
+          this.#serveRequest(request, response)
           return
         }
         const { url } = this.#options.self
@@ -445,22 +445,22 @@ export class Replica {
         response.writeHead(200, { 'content-type': 'application/grpc', ...status }).end()
         return
       }
-      this.#refuse(request, response, error)
+      this.#refuseRequest(request, response, error)
     } finally {
       keep(0)
     }
   }
 
-  #refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+  #refuseRequest(request: IncomingMessage, response: ServerResponse, error: unknown): void {
     const id = requestIdOf(request, this.#ids)
     sendResponse(response, wireResponse(errorReply(error, id), id))
   }
 
   /** Web pages are kept out of the control API by the names and addresses of the replica that they called. */
-  #judge(request: IncomingMessage): Arrival {
+  #judgeArrival(request: IncomingMessage): Arrival {
     let isAdmitted = requestPath(request).startsWith('/_mock')
     try {
-      if (isAdmitted) admit(request, this.#options.admission)
+      if (isAdmitted) admitRequest(request, this.#options.admission)
     } catch {
       isAdmitted = false
     }
@@ -478,7 +478,7 @@ export class Replica {
   }
 
   /** Waits until a replica is active. @throws ServiceError when that takes too long, or too many wait already */
-  async #target(isGone: () => boolean): Promise<ActiveReplica | 'self'> {
+  async #activeTarget(isGone: () => boolean): Promise<ActiveReplica | 'self'> {
     const active = this.#activeReplica()
     if (active) return active
     if (this.#waiting >= MAX_WAITING) throw unavailable('no replica is active, and too many requests wait for one')
@@ -509,10 +509,10 @@ export class Replica {
       case 'GET /_mock/ready':
         return (await this.#isReady()) ? { body: { status: 'ready' } } : { status: 503, body: { status: 'starting' } }
       case 'GET /_mock/replicas':
-        admit(request, admission)
+        admitRequest(request, admission)
         return { body: await this.describe() }
       case 'POST /_mock/shutdown':
-        admit(request, admission)
+        admitRequest(request, admission)
         stopAfter(response, shutdown)
         return { body: {} }
       default:
@@ -548,7 +548,7 @@ function unavailable(message: string): ServiceError {
   return new ServiceError('STORAGE_UNAVAILABLE', message, { headers: { 'Retry-After': '1' } })
 }
 
-function differences(one: ReplicaRow['settings'], another: ReplicaRow['settings']): string[] {
+function differingSettings(one: ReplicaRow['settings'], another: ReplicaRow['settings']): string[] {
   const names = new Set([...Object.keys(one), ...Object.keys(another)])
   return [...names].filter((name) => one[name] !== another[name]).sort()
 }

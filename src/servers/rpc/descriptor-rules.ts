@@ -109,16 +109,16 @@ function hasRules(message: DescMessage, visited = new Set<DescMessage>()): boole
 /** The paths of a template, with a group for each of its fields. */
 function pathExpression({ parts }: Binding): RegExp {
   const source = parts.map((part) => {
-    if ('text' in part) return escaped(part.text)
+    if ('text' in part) return escapedPattern(part.text)
     const segments = part.segments.map((segment) =>
-      segment === '**' ? '.+' : segment === '*' ? '[^/]+' : escaped(segment),
+      segment === '**' ? '.+' : segment === '*' ? '[^/]+' : escapedPattern(segment),
     )
     return `(${segments.join('/')})`
   })
   return new RegExp(`^${source.join('')}$`)
 }
 
-function escaped(text: string): string {
+function escapedPattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 }
 
@@ -133,15 +133,16 @@ function messageJson(
   if (bodyField === '*') Object.assign(json, isJsonObject(body) ? body : {})
   else if (bodyField !== '' && body !== undefined) json[bodyField] = body
   const fields = parts.flatMap((part) => ('text' in part ? [] : [part.field]))
-  fields.forEach((field, at) => setField(message, json, field, [percentDecoded(match[at + 1] ?? '') ?? '']))
+  fields.forEach((field, at) => setFieldFromTexts(message, json, field, [percentDecoded(match[at + 1] ?? '') ?? '']))
   const parameters = new URLSearchParams(query)
   if (bodyField !== '*')
-    for (const name of new Set(parameters.keys())) setField(message, json, name.split('.'), parameters.getAll(name))
+    for (const name of new Set(parameters.keys()))
+      setFieldFromTexts(message, json, name.split('.'), parameters.getAll(name))
   return json
 }
 
 /** Sets a field to texts of a path or a query; one that the message lacks is left out. */
-function setField(
+function setFieldFromTexts(
   message: DescMessage,
   json: JsonObject,
   [name = '', ...inner]: readonly string[],
@@ -154,7 +155,7 @@ function setField(
     const nested = ownMember(json, name)
     const object = isJsonObject(nested) ? nested : {}
     json[name] = object
-    setField(field.message, object, inner, texts)
+    setFieldFromTexts(field.message, object, inner, texts)
   } else json[name] = field.fieldKind === 'list' ? texts.map((text) => valueOf(field, text)) : valueOf(field, texts[0])
 }
 

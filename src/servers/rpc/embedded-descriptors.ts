@@ -26,14 +26,14 @@ export function embeddedDescriptors(text: string): FileDescriptorProto[] {
 function pythonBytes(text: string, from: number): Buffer {
   LITERAL.lastIndex = from
   const [, single, double = ''] = LITERAL.exec(text) ?? []
-  return Buffer.from(unescaped(single ?? double), 'latin1')
+  return Buffer.from(unescapedLiteral(single ?? double), 'latin1')
 }
 
 /** As protoc writes them: octal or hexadecimal digits, and letters. */
 const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|([0-7]{1,3})|([\s\S]))/g
 const LETTERS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 
-function unescaped(literal: string): string {
+function unescapedLiteral(literal: string): string {
   type Groups = (string | undefined)[]
   return literal.replace(ESCAPE, (...[, hex, octal, letter = '']: Groups): string => {
     if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))

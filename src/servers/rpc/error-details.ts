@@ -34,7 +34,7 @@ export async function withErrorDetails(
   }
   if (status < 400 || type !== 'application/json') return response
   const octets = await readAllBytes(body, MAX_ERROR)
-  const text = await decompressed(octets, header.get('content-encoding'))
+  const text = await decompressedMessage(octets, header.get('content-encoding'))
   const error = errorFromJsonBytes(text, undefined, new ConnectError('', Code.Internal))
   if (error.details.length > 0) return { ...response, body: createAsyncIterable([octets]) }
   const completed = await complete(error)
@@ -61,13 +61,14 @@ async function* completeFrames(
     const [flags = 0] = frame
     const isTrailer = (flags & trailerFlag) !== 0
     const octets = frame.subarray(ENVELOPE)
-    const trailers = isTrailer && trailerParse(await decompressed(octets, flags === trailerFlag ? null : encoding))
+    const trailers =
+      isTrailer && trailerParse(await decompressedMessage(octets, flags === trailerFlag ? null : encoding))
     const completed = trailers && (await completeTrailers(trailers, complete))
     yield completed ? encodeEnvelope(trailerFlag, trailerSerialize(completed)) : frame
   }
 }
 
-async function decompressed(octets: Uint8Array, encoding: string | null): Promise<Uint8Array<ArrayBuffer>> {
+async function decompressedMessage(octets: Uint8Array, encoding: string | null): Promise<Uint8Array<ArrayBuffer>> {
   const compression = COMPRESSIONS.find(({ name }) => name === encoding)
   return compression ? compression.decompress(new Uint8Array(octets), MAX_ERROR) : new Uint8Array(octets)
 }

@@ -64,7 +64,7 @@ export function rpcHandler(definitions: RpcDefinitions, services: ServiceParts):
   }
   addHealth(router, definitions, services)
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]))
-  const refuse = refusals(definitions, services)
+  const refuse = unservedMethods(definitions, services)
   return (request, response) => {
     const [path = ''] = (request.url ?? '').split('?', 1)
     const handler = handlers.get(path) ?? (isCall(request) ? refuse(request) : undefined)
@@ -88,10 +88,13 @@ async function serveRpc(
     const asked = universalRequestFromNodeRequest(request, response, undefined, values)
     asked.signal.addEventListener('abort', () => (exchange.isOver = true))
     dropEndlessDeadlines(asked.header)
-    const handlerResponse = await withErrorDetails(await handler(asked), completion(exchange, definitions, services))
+    const handlerResponse = await withErrorDetails(
+      await handler(asked),
+      errorCompletion(exchange, definitions, services),
+    )
     const completeResponse = await withRequestId(handlerResponse, exchange, services)
-    if (exchange.isOver) await discard(completeResponse)
-    else if (exchange.deliver) await deliver(completeResponse, exchange)
+    if (exchange.isOver) await discardBody(completeResponse)
+    else if (exchange.deliver) await deliverFaulty(completeResponse, exchange)
     else await universalResponseToNodeResponse(completeResponse, response)
   } catch (error) {
     // A client that goes away in the middle is no defect.
@@ -119,7 +122,7 @@ const DEADLINES = [
 ] as const
 
 /** The errors that the library makes itself: before the operation, and where a call ends without an answer. */
-function completion(exchange: RpcExchange, definitions: RpcDefinitions, services: ServiceParts): Completion {
+function errorCompletion(exchange: RpcExchange, definitions: RpcDefinitions, services: ServiceParts): Completion {
   return async (error) => {
     const refusal = exchange.isTaken ? parsedRefusal(error) : await endRefused(exchange, refusalOf(error), services)
     return errorOf(refusal, exchange.entry.requestId, definitions)
@@ -206,12 +209,12 @@ function octetsOf({ body }: UniversalServerResponse): Promise<Uint8Array> {
 }
 
 /** A body that is not read would leave its call open. */
-async function discard(response: UniversalServerResponse): Promise<void> {
+async function discardBody(response: UniversalServerResponse): Promise<void> {
   await octetsOf(response).catch(() => undefined)
 }
 
 /** Sends an answer as a fault wants it. */
-async function deliver(rpcResponse: UniversalServerResponse, exchange: RpcExchange): Promise<void> {
+async function deliverFaulty(rpcResponse: UniversalServerResponse, exchange: RpcExchange): Promise<void> {
   const body = Buffer.from(await octetsOf(rpcResponse))
   // Faults name the length themselves.
   const { 'content-length': _, ...headers } = Object.fromEntries(rpcResponse.header ?? [])
@@ -349,7 +352,7 @@ function unservedMessage(name: string, reason: string, didYouMean: string | unde
 }
 
 /** UNIMPLEMENTED with the reason, recorded in the journal as any path that is not served. */
-function refusals(definitions: RpcDefinitions, services: ServiceParts) {
+function unservedMethods(definitions: RpcDefinitions, services: ServiceParts) {
   const served = definitions.methods.filter(({ bindings }) => bindings.length > 0).map(({ name }) => name)
   const refusal = async ({ values }: HandlerContext): Promise<ConnectError> => {
     const exchange = values.get(EXCHANGE)

@@ -151,7 +151,7 @@ function changedFields(
 /** JSON of protobuf writes 64-bit integers as text; the service takes numbers. Those beyond 53 bits stay text. */
 function withNumbers(message: DescMessage, json: JsonValue): JsonValue {
   if (LONG_WRAPPERS.has(message.typeName)) return asNumber(json)
-  return changedFields(message, json, (field, value) => eachOf(field, value, (one) => numberIn(field, one)))
+  return changedFields(message, json, (field, value) => mapFieldValues(field, value, (one) => numberIn(field, one)))
 }
 
 function numberIn(field: DescField, value: JsonValue): JsonValue {
@@ -165,7 +165,7 @@ function asNumber(value: JsonValue): JsonValue {
 }
 
 /** Applies a change to the value of a field, or to each value of a list or map. */
-function eachOf(field: DescField, value: JsonValue, change: (one: JsonValue) => JsonValue): JsonValue {
+function mapFieldValues(field: DescField, value: JsonValue, change: (one: JsonValue) => JsonValue): JsonValue {
   if (field.fieldKind === 'list') return Array.isArray(value) ? value.map(change) : value
   if (field.fieldKind === 'map') {
     return isJsonObject(value)
@@ -219,7 +219,7 @@ export function messageOf(message: DescMessage, json: JsonValue, { registry, dif
 /** The value with the zero value of an enumeration in place of every word that the enumeration lacks. */
 function withKnownWords(message: DescMessage, json: JsonValue, differences: Differences): JsonValue {
   return changedFields(message, json, (field, value) =>
-    eachOf(field, value, (one) => knownWord(field, one, differences)),
+    mapFieldValues(field, value, (one) => knownWord(field, one, differences)),
   )
 }
 
@@ -233,7 +233,7 @@ function knownWord(field: DescField, value: JsonValue, differences: Differences)
 /** The value without the fields that `read` refuses, at any depth; `drop` is called with each of them. */
 function fittingFields(message: DescMessage, json: JsonValue, read: Read, drop: (field: DescField) => void): JsonValue {
   return changedFields(message, json, (field, value) => {
-    const isFitting = (each: JsonValue): boolean => accepts(message, { [field.name]: each }, read)
+    const isFitting = (each: JsonValue): boolean => acceptsMessage(message, { [field.name]: each }, read)
     if (isFitting(value)) return value
     const inside: DescField[] = []
     if (field.fieldKind === 'message' && isJsonObject(value)) {
@@ -250,7 +250,7 @@ function fittingFields(message: DescMessage, json: JsonValue, read: Read, drop: 
 
 type Read = (part: DescMessage, json: JsonValue) => void
 
-function accepts(message: DescMessage, json: JsonValue, read: Read): boolean {
+function acceptsMessage(message: DescMessage, json: JsonValue, read: Read): boolean {
   try {
     read(message, json)
     return true

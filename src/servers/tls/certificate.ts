@@ -21,7 +21,7 @@ export interface CertificateRequest {
   readonly hosts?: readonly string[]
 }
 
-export function certificate(request: CertificateRequest): string {
+export function certificatePem(request: CertificateRequest): string {
   const { subject, issuer, publicKey, issuerKey, validFrom, validTo } = request
   const spki = spkiOf(publicKey)
   const algorithm = new x509.AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 })
@@ -43,7 +43,7 @@ export function certificate(request: CertificateRequest): string {
     signatureAlgorithm: algorithm,
     signatureValue: bytes(sign('sha256', Buffer.from(AsnConvert.serialize(content)), issuerKey)),
   })
-  return pem(Buffer.from(AsnConvert.serialize(signed)))
+  return pemText(Buffer.from(AsnConvert.serialize(signed)))
 }
 
 function spkiOf(key: KeyObject): Buffer {
@@ -52,12 +52,12 @@ function spkiOf(key: KeyObject): Buffer {
 
 /** The hash of the key is unique, because the key is new each time. A serial number is positive, and at most 20 bytes long. */
 function serialOf(spki: Buffer): ArrayBuffer {
-  const serial = digest(spki)
+  const serial = keyDigest(spki)
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
   return bytes(serial)
 }
 
-function digest(spki: Buffer): Buffer {
+function keyDigest(spki: Buffer): Buffer {
   return createHash('sha256').update(spki).digest().subarray(0, 16)
 }
 
@@ -86,9 +86,9 @@ function serverExtensions(hosts: readonly string[]): x509.Extension[] {
 
 /** Optional in the standard's profile for leaves, required by strict verifiers such as Python's. */
 function keyIdentifiers(subject: Buffer, issuer: Buffer): x509.Extension[] {
-  const keyIdentifier = new x509.KeyIdentifier(bytes(digest(issuer)))
+  const keyIdentifier = new x509.KeyIdentifier(bytes(keyDigest(issuer)))
   return [
-    extension(x509.id_ce_subjectKeyIdentifier, new x509.SubjectKeyIdentifier(bytes(digest(subject))), false),
+    extension(x509.id_ce_subjectKeyIdentifier, new x509.SubjectKeyIdentifier(bytes(keyDigest(subject))), false),
     extension(x509.id_ce_authorityKeyIdentifier, new x509.AuthorityKeyIdentifier({ keyIdentifier }), false),
   ]
 }
@@ -101,7 +101,7 @@ function bytes(buffer: Buffer): ArrayBuffer {
   return new Uint8Array(buffer).buffer
 }
 
-function pem(der: Buffer): string {
+function pemText(der: Buffer): string {
   const lines = der.toString('base64').match(/.{1,64}/g) ?? []
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
 }

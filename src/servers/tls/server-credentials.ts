@@ -56,7 +56,7 @@ async function readPem(file: string, what: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    throw new StartError(`the TLS ${what} ${file} cannot be read: ${reason(error)}.`)
+    throw new StartError(`the TLS ${what} ${file} cannot be read: ${fileErrorReason(error)}.`)
   }
 }
 
@@ -78,12 +78,12 @@ async function temporaryCredentials(
   const { authority, cert, key } = await makeTemporaryCertificate(hosts, now)
   const temporary = () => mkdtemp(join(tmpdir(), 'toolmock-')).catch(notWritten(tmpdir()))
   const folder = authorityFile === undefined ? await temporary() : undefined
-  const file = await write(
+  const file = await writeTextFile(
     folder === undefined ? resolve(authorityFile ?? '') : join(folder, 'authority.pem'),
     authority,
   )
   const all = `${authority}\n${await systemAuthorities()}`
-  const trust = trustVariables(file, await write(file.replace(/authority\.pem$/, 'authorities.pem'), all))
+  const trust = trustVariables(file, await writeTextFile(file.replace(/authority\.pem$/, 'authorities.pem'), all))
   const release = async (): Promise<void> => {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
   }
@@ -101,7 +101,7 @@ export async function makeTemporaryCertificate(
   hosts: readonly string[],
   now: number,
 ): Promise<TlsCredentials & { readonly authority: string }> {
-  const { certificate } = await import('./certificate.ts')
+  const { certificatePem: certificate } = await import('./certificate.ts')
   const makeKeys = () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const [authority, server] = [makeKeys(), makeKeys()]
   // Valid from a day ago, because the clock of a container may be slow, for a month, which is more than a test run needs.
@@ -114,7 +114,7 @@ export async function makeTemporaryCertificate(
   }
 }
 
-async function write(file: string, text: string): Promise<string> {
+async function writeTextFile(file: string, text: string): Promise<string> {
   await makeDirectory(dirname(file))
     .then(() => writeFile(file, text))
     .catch(notWritten(file))
@@ -123,7 +123,7 @@ async function write(file: string, text: string): Promise<string> {
 
 function notWritten(file: string): (error: unknown) => never {
   return (error) => {
-    throw new StartError(`the certificate of the authority cannot be written to ${file}: ${reason(error)}.`)
+    throw new StartError(`the certificate of the authority cannot be written to ${file}: ${fileErrorReason(error)}.`)
   }
 }
 
@@ -134,7 +134,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
 }
 
-function reason(error: unknown): string {
+function fileErrorReason(error: unknown): string {
   return REASONS[systemCode(error) ?? ''] ?? systemReason(error)
 }
 

@@ -36,7 +36,7 @@ import type { AccountFilter } from '../../state/model/account-index.ts'
 import { knownConnector } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 import { pageOf } from './paging.ts'
-import { isExpired, renew } from './third-party-calls.ts'
+import { isExpired, renewAccount } from './third-party-calls.ts'
 
 /** POST /connected_accounts (4.3): 201, or 409 when the scope already has the identifier at this connector. */
 export function createConnectedAccount(call: Call<'create_connected_account'>): Reply | Promise<Reply> {
@@ -256,7 +256,7 @@ export function getConnectedAccountAuth(call: Call<'get_connected_account_auth'>
   const account = locateAccount(call, call.query)
   const replyOf = (of: Account): Reply => ({ status: 200, body: { connected_account: withCredentials(of) } })
   if (account.status !== 'ACTIVE' || !isExpired(call.environment, account)) return replyOf(account)
-  return renew(call, account).then((renewal) => replyOf(renewal.account))
+  return renewAccount(call, account).then((renewal) => replyOf(renewal.account))
 }
 
 /** GET /connected_accounts/details (4.5): never a stored credential. */

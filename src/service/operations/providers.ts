@@ -23,7 +23,7 @@ export function createCustomProvider({ environment, body }: Call<'create_custom_
     identifier,
     display_name: body.display_name,
     ...NEW_PROVIDER,
-    ...changes(body),
+    ...changesIn(body),
   }
   model.transact(() => {
     model.tables.providers.put(withPatterns(provider))
@@ -38,7 +38,7 @@ export function updateCustomProvider(call: Call<'update_custom_provider'>): Repl
   const { tables } = environment.model
   const before = customProvider(environment, path.identifier)
   const created_as = before.created_as ?? before.display_name
-  const provider = withPatterns({ ...before, ...changes(body), created_as })
+  const provider = withPatterns({ ...before, ...changesIn(body), created_as })
   environment.model.transact(() => {
     tables.providers.put(provider)
     const connector = environment.connector(provider.identifier)
@@ -82,7 +82,7 @@ const CHANGEABLE = [
 ] as const satisfies readonly (keyof Provider)[]
 
 /** The fields that are given; an empty icon_src counts as absent (G58). */
-function changes(body: { [Field in (typeof CHANGEABLE)[number]]?: Provider[Field] | undefined }): Partial<Provider> {
+function changesIn(body: { [Field in (typeof CHANGEABLE)[number]]?: Provider[Field] | undefined }): Partial<Provider> {
   const { icon_src, ...rest } = body
   const fields = { ...rest, icon_src: icon_src || undefined }
   return Object.fromEntries(

@@ -34,15 +34,15 @@ export async function callThirdParty<A extends ServiceResponse>(
   const { environment, thirdParty, trace } = callContext
   const context = { environment, thirdParty, trace, replacements: environment.replacements }
   const account = isExpired(environment, located) ? await renewedAccount(context, located) : located
-  const first = await send(context, account, call)
+  const first = await sendOnce(context, account, call)
   if (!isUnauthorized(first)) return first
   refuseReplaced(context, account)
   const { credentials } = environment.model.tables.accounts.get(account.id) ?? account
   if (!isRenewable(account) && haveSameTokens(credentials, account.credentials))
     return afterRefusal(context, account, first)
-  const renewal = await renew(context, account)
+  const renewal = await renewAccount(context, account)
   if (renewal.outcome !== 'renewed' || renewal.account.status !== 'ACTIVE' || !isRepeated) return first
-  const second = await send(context, renewal.account, call)
+  const second = await sendOnce(context, renewal.account, call)
   return isUnauthorized(second) ? afterRefusal(context, renewal.account, second) : second
 }
 
@@ -64,7 +64,7 @@ export function refuseInactive({ id, connector, identifier, status }: Account): 
 
 /** An account after the renewal of its expired token (G46). @throws ServiceError ACCOUNT_NOT_ACTIVE, TOOL_ERROR */
 async function renewedAccount(context: Context, account: Account): Promise<Account> {
-  const renewal = await renew(context, account)
+  const renewal = await renewAccount(context, account)
   if (renewal.outcome === 'unavailable') {
     const message = `the expired token could not be renewed: ${renewal.reason}`
     throw toolError({ kind: 'failed', status: null, message, arrived: false }, context.trace.execution_id ?? '')
@@ -74,7 +74,7 @@ async function renewedAccount(context: Context, account: Account): Promise<Accou
 }
 
 /** Sends once; a call that arrived at the third party sets `last_used_at`, a failed one too (G26). */
-async function send<A extends ServiceResponse>(
+async function sendOnce<A extends ServiceResponse>(
   { environment, replacements }: Begun,
   account: Account,
   call: (account: Account) => Promise<A>,
@@ -157,12 +157,12 @@ function isRenewable(account: Account): boolean {
  * `EXPIRED` when the third party refuses (G45, G46). A renewal changes `updated_at`, not `last_used_at` (G56); requests
  * that need one of the same account at the same time share it.
  */
-export async function renew(context: Context, account: Account): Promise<Renewal> {
+export async function renewAccount(context: Context, account: Account): Promise<Renewal> {
   const running = context.environment.renewals.get(account.id)
   // Nothing is awaited before a renewal starts: another request would start a second one meanwhile.
   const renewal = await (running?.catch(() => undefined) ?? startRenewal(context, account))
   // The other request has failed; that is its own failure, so this one tries for itself.
-  if (!renewal) return renew(context, account)
+  if (!renewal) return renewAccount(context, account)
   const { outcome, reason } = renewal
   context.trace.refreshed({ account_id: account.id, outcome, reason, shared: running !== undefined })
   return renewal

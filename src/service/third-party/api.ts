@@ -49,7 +49,7 @@ export function respondToApiRequest(
   const { isOver, headers } = countCall(environment, connector, connector.rate_limit, call.accountId)
   if (isOver) return tooManyCalls(context, connector.rate_limit, call, headers)
   const response = respondBy(context, call)
-  return { ...response, headers: under(response.headers, headers) }
+  return { ...response, headers: withDefaultHeaders(response.headers, headers) }
 }
 
 /** What a token may do: what the account says of its live one; all that the connector asks for where nothing was said (G71). */
@@ -113,12 +113,12 @@ function tooManyCalls(
 ): ThirdPartyResponse {
   const { status = 429, headers = {} } = otherwise
   const message = `more than ${plural(calls, 'call')} in ${plural(every / 1000, 'second')}`
-  const said = { ...otherwise, headers: under(headers, limit) }
+  const said = { ...otherwise, headers: withDefaultHeaders(headers, limit) }
   return failureResponse(context, { status, code: 'rate_limited', message }, said, { request: view, account, person })
 }
 
 /** The headers of an answer, and the usual ones whose names it does not have in any case of letters. */
-function under(specific: Record<string, string>, usual: Record<string, string>): Record<string, string> {
+function withDefaultHeaders(specific: Record<string, string>, usual: Record<string, string>): Record<string, string> {
   const names = new Set(Object.keys(specific).map((name) => name.toLowerCase()))
   const others = Object.entries(usual).filter(([name]) => !names.has(name.toLowerCase()))
   return { ...Object.fromEntries(others), ...specific }

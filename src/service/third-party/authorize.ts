@@ -55,7 +55,7 @@ export function authorizeRoutes(services: AuthorizeParts, page: PageRoute): Rout
   const show = page((request, visit) => {
     const { searchParams } = new URL(targetOf(request), 'http://localhost')
     const valid = validRequest(services, request, visit, searchParams)
-    if (valid.parameters['response_type'] === 'code') return consent(visit, valid)
+    if (valid.parameters['response_type'] === 'code') return consentResponse(visit, valid)
     return redirectResponse(303, redirectTo(valid.request, { error: 'unsupported_response_type' }))
   })
   const submit = page(async (request, visit) => {
@@ -78,12 +78,13 @@ async function respondToForm(
   const { decision, person = '', granted } = consentDecision(form)
   const asked = valid.request.scopes
   const scopes = granted ? asked.filter((scope) => granted.includes(scope)) : asked
-  if (decision === undefined) return consent(visit, valid, { granted: scopes, problem: 'Approve or deny the request.' })
+  if (decision === undefined)
+    return consentResponse(visit, valid, { granted: scopes, problem: 'Approve or deny the request.' })
   if (decision === 'approve' && person === '')
-    return consent(visit, valid, { granted: scopes, problem: 'Choose who signs in, or enter another person.' })
+    return consentResponse(visit, valid, { granted: scopes, problem: 'Choose who signs in, or enter another person.' })
   // A token without any scope would count as one of which nothing was said (G71).
   if (decision === 'approve' && scopes.length < Math.min(asked.length, 1))
-    return consent(visit, valid, {
+    return consentResponse(visit, valid, {
       granted: scopes,
       problem: 'Allow something, or deny the request.',
       isOfScopes: true,
@@ -124,7 +125,7 @@ function validRequest(
   return { environment, connector, request: { state, redirectUri, scopes }, parameters }
 }
 
-function consent(
+function consentResponse(
   visit: PageVisit,
   { connector, request: { scopes }, parameters }: ValidRequest,
   refused?: Pick<ConsentPage, 'granted' | 'problem' | 'isOfScopes'>,

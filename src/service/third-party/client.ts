@@ -148,7 +148,7 @@ class ThirdPartyClient implements ThirdParty {
   async call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolResponse> {
     const api = this.#apiAddress(connector)
     if (typeof api === 'string') return { kind: 'failed', status: null, message: api, arrived: false }
-    const context = this.#context(connector)
+    const context = this.#schemeContext(connector)
     const { templates, environment } = context
     const { clock, ids } = environment
     const scopeWith = (response: JsonObject): TemplateScope => {
@@ -162,7 +162,7 @@ class ThirdPartyClient implements ThirdParty {
         toolRequest(context, { api, tool, account, scope: scopeWith({}) }),
       )
       const { timeout } = tool.call
-      const { received } = await this.#send(connector, account, { request, kind: 'api', tool: tool.name, timeout })
+      const { received } = await this.#sendCall(connector, account, { request, kind: 'api', tool: tool.name, timeout })
       arrived = received.kind === 'answer' || received.arrived
       const toolResponse = readResponse(received)
       if ('kind' in toolResponse) return toolResponse
@@ -196,9 +196,9 @@ class ThirdPartyClient implements ThirdParty {
       rest,
     }
     this.environment.model.transact(() => {
-      scheme.present(request, account.credentials, this.#context(connector))
+      scheme.present(request, account.credentials, this.#schemeContext(connector))
     })
-    const { received } = await this.#send(connector, account, { request, kind: 'api', timeout: FORWARD_TIMEOUT })
+    const { received } = await this.#sendCall(connector, account, { request, kind: 'api', timeout: FORWARD_TIMEOUT })
     if (rest?.errored) throw rest.errored
     return received.kind === 'answer' ? received : unansweredFailure(received)
   }
@@ -244,10 +244,10 @@ class ThirdPartyClient implements ThirdParty {
   }
 
   accept(connector: Connector, account: Account, credentials: Credentials, byCaller?: StoredByCallers): void {
-    acceptCredentials(this.#context(connector), account, credentials, byCaller)
+    acceptCredentials(this.#schemeContext(connector), account, credentials, byCaller)
   }
 
-  #context(connector: Connector): SchemeContext {
+  #schemeContext(connector: Connector): SchemeContext {
     return { environment: this.environment, connector, templates: this.parts.templates }
   }
 
@@ -274,7 +274,7 @@ class ThirdPartyClient implements ThirdParty {
       body: this.#signedForm(connector, form),
     }
     const sending = { request, kind: 'token', grant: form['grant_type'], timeout: TOKEN_TIMEOUT } as const
-    const { received, apply } = await this.#send(connector, account, sending)
+    const { received, apply } = await this.#sendCall(connector, account, sending)
     return environment.model.transact(() => {
       apply?.()
       return conclude(readTokenResponse(received, connector, account))
@@ -282,7 +282,7 @@ class ThirdPartyClient implements ThirdParty {
   }
 
   /** @throws StorageError when a commit below it was rolled back; UNAUTHENTICATED once there is no environment */
-  async #send(
+  async #sendCall(
     connector: Connector,
     account: Account,
     sending: Sending,
@@ -300,12 +300,12 @@ class ThirdPartyClient implements ThirdParty {
     }
     const received = await http.send(request, timeout, inProcess)
     calls.delete(ticket)
-    this.#note(connector, account, sending, received, performance.now() - start)
+    this.#noteCall(connector, account, sending, received, performance.now() - start)
     this.#readGuard.assertUsable()
     return { received, apply: call.apply }
   }
 
-  #note(
+  #noteCall(
     connector: Connector,
     account: Account,
     { request, kind, grant }: Sending,
@@ -490,13 +490,13 @@ function obtainForm(
     case 'WORKSPACE_DWD':
       return {
         grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-        assertion: assertion(environment, connector, workspace_dwd?.subject || account.identifier),
+        assertion: jwtAssertion(environment, connector, workspace_dwd?.subject || account.identifier),
         scope,
       }
     case 'TRUSTED_IDP':
       return {
         grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-        subject_token: assertion(environment, connector, account.identifier),
+        subject_token: jwtAssertion(environment, connector, account.identifier),
         subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
         db_user: trusted_idp?.db_user ?? '',
         scope,
@@ -506,7 +506,7 @@ function obtainForm(
   }
 }
 
-function assertion(environment: Environment, connector: Connector, subject: string): string {
+function jwtAssertion(environment: Environment, connector: Connector, subject: string): string {
   const { client_id, client_secret } = applicationOf(environment, connector.connector)
   const iat = Math.floor(environment.clock.now() / 1000)
   // The mock's clock may jump while the request is under way.
@@ -517,15 +517,15 @@ function assertion(environment: Environment, connector: Connector, subject: stri
 
 /** A token endpoint's answer as credentials; fields of the account that it does not carry stay. */
 function readTokenResponse(received: ForwardedResponse, connector: Connector, account: Account): TokenResponse {
-  if (received.kind !== 'answer') return unavailable(received.message)
+  if (received.kind !== 'answer') return tokenUnavailable(received.message)
   const body = parsedJson(responseText(received) ?? '')
-  if (!isJsonObject(body)) return unavailable('the token endpoint did not answer with JSON')
+  if (!isJsonObject(body)) return tokenUnavailable('the token endpoint did not answer with JSON')
   const text = (name: string): string => textAt(body, name)
   if (received.status !== 200) {
     const description = text('error_description') || `the token endpoint answered ${String(received.status)}`
     return { granted: false, status: received.status, error: text('error') || 'server_error', description }
   }
-  if (text('access_token') === '') return unavailable('the token endpoint answered without an access token')
+  if (text('access_token') === '') return tokenUnavailable('the token endpoint answered without an access token')
   const expires = ownMember(body, 'expires_in')
   const lifetime_ms = typeof expires === 'number' ? expires * 1000 : null
   return { granted: true, credentials: credentialsOf(text, connector, account), lifetime_ms }
@@ -557,6 +557,6 @@ function credentialsOf(
   }
 }
 
-function unavailable(description: string): TokenResponse {
+function tokenUnavailable(description: string): TokenResponse {
   return { granted: false, status: 503, error: 'temporarily_unavailable', description }
 }

@@ -168,7 +168,7 @@ const ACTIONS: { readonly [Action in Step['action']]: (run: Run, step: Step) => 
   list: listItems,
   update: updateItems,
   delete: deleteItems,
-  refuse,
+  refuse: refuseStep,
 }
 
 function createItem(run: Run, step: Step): JsonValue {
@@ -178,7 +178,7 @@ function createItem(run: Run, step: Step): JsonValue {
   const place = collectionPlace(run, step.collection)
   const collection = collectionOf(run, step)
   // A request without a body gives no field.
-  const rendered = render(run, step.item ?? '{{request.body}}') ?? {}
+  const rendered = renderValue(run, step.item ?? '{{request.body}}') ?? {}
   if (!isJsonObject(rendered)) throw new StepFailure(step, 'invalid', 'the body must be an object')
   refuseConflict(run, step, place)
   const sequence = nextSequence(environment, place)
@@ -208,12 +208,12 @@ function updateItems(run: Run, step: Step): JsonValue {
   const changed = matchingRows(run, step).map((row) => {
     const inner = { ...run, values: { ...run.values, item: row.item } }
     refuseConflict(inner, step, place, row)
-    const set = render(inner, step.set ?? {}) ?? {}
+    const set = renderValue(inner, step.set ?? {}) ?? {}
     if (!isJsonObject(set)) throw new StepFailure(step, 'invalid', 'the body must be an object')
     const item = changedItem(row.item, {
       set,
-      add: render(inner, step.add ?? {}),
-      remove: render(inner, step.remove ?? {}),
+      add: renderValue(inner, step.add ?? {}),
+      remove: renderValue(inner, step.remove ?? {}),
     })
     const key = itemKey(collection, item)
     if (key !== itemKey(collection, row.item)) {
@@ -232,7 +232,7 @@ function deleteItems(run: Run, step: Step): JsonValue {
   return null
 }
 
-function refuse(run: Run, step: Step): JsonValue {
+function refuseStep(run: Run, step: Step): JsonValue {
   const conditions = conditionsFor(run, step.when ?? {})
   if (conditions.length === 0 || conditions.some(({ isEmpty }) => isEmpty) || !testOfConditions(conditions)(run.values))
     return null
@@ -272,7 +272,7 @@ function matchingRows(run: Run, step: Step): readonly CollectionItem[] {
     }
     return rows
   }
-  const key = plainText(render(run, step.key ?? null))
+  const key = plainText(renderValue(run, step.key ?? null))
   const row = model.tables.collection_items.get(itemId(place, key))
   if (row) return [row]
   const { key: field } = collectionOf(run, step)
@@ -364,10 +364,10 @@ function listItems(run: Run, step: Step): JsonValue {
   const items = context.environment.model.collections.at(collectionPlace(run, step.collection))
   // A filter that the request does not give is none.
   const conditions = conditionsFor(run, step.where ?? {}).filter(({ isEmpty }) => !isEmpty)
-  const words = foldCase(plainText(render(run, step.search?.text ?? '')))
+  const words = foldCase(plainText(renderValue(run, step.search?.text ?? '')))
     .split(/\s+/)
     .filter((word) => word !== '')
-  const sort = sortOf(plainText(render(run, step.sort ?? '')))
+  const sort = sortOf(plainText(renderValue(run, step.sort ?? '')))
   const wordFields = step.search?.in ?? []
   const hash = queryHash([placeId(collectionPlace(run, step.collection)), conditions, words, sort])
   const asked = askedPage(run, step, hash)
@@ -375,7 +375,7 @@ function listItems(run: Run, step: Step): JsonValue {
   run.values['page'] = pageView(run, step.page, asked, page, (last) => tokenAfter(last, sort, hash))
   const rows = page.items.map(({ item }) => item)
   const { show } = step
-  return show === undefined ? rows : rows.map((item) => render({ ...run, values: { ...run.values, item } }, show))
+  return show === undefined ? rows : rows.map((item) => renderValue({ ...run, values: { ...run.values, item } }, show))
 }
 
 interface AskedPage {
@@ -389,7 +389,7 @@ function askedPage(run: Run, step: Step, hash: string): AskedPage {
   const { page } = step
   if (!page) return { limit: Infinity, skip: 0, after: undefined }
   const whole = (name: string, template: JsonValue | undefined, least: number): number | undefined => {
-    const text = plainText(render(run, template ?? null))
+    const text = plainText(renderValue(run, template ?? null))
     if (text === '') return undefined
     const value = /^\d{1,9}$/.test(text) ? Number(text) : -1
     if (value >= least) return value
@@ -399,7 +399,7 @@ function askedPage(run: Run, step: Step, hash: string): AskedPage {
   const limit = Math.min(whole('the limit', page.limit, 1) ?? page.default, page.most)
   const skip =
     whole('the offset', page.offset, 0) ?? ((whole('the number of the page', page.number, 1) ?? 1) - 1) * limit
-  const token = plainText(render(run, page.token ?? null))
+  const token = plainText(renderValue(run, page.token ?? null))
   const after = token === '' ? undefined : readToken(token, hash)
   if (token !== '' && !after) {
     throw new StepFailure(step, 'invalid', 'the page token is not valid for these filters and this order')
@@ -478,7 +478,7 @@ function sortOf(text: string): SortField[] {
 }
 
 function conditionsFor(run: Run, conditions: Conditions): ReturnType<typeof conditionsOf> {
-  return conditionsOf(render(run, conditions) as JsonObject)
+  return conditionsOf(renderValue(run, conditions) as JsonObject)
 }
 
 function collectionOf({ context }: Run, step: Step): Collection {
@@ -487,7 +487,7 @@ function collectionOf({ context }: Run, step: Step): Collection {
   return collection
 }
 
-function render({ context, values }: Pick<StepScope, 'context' | 'values'>, value: JsonValue): JsonValue {
+function renderValue({ context, values }: Pick<StepScope, 'context' | 'values'>, value: JsonValue): JsonValue {
   const { clock, ids } = context.environment
   return context.templates.render(value, { values, clock, ids })
 }

@@ -48,7 +48,7 @@ export function authorizeUrl(
 }
 
 /** With a code, or with `access_denied`. Without a browser (G31) any person can sign in. */
-export function decide(environment: Environment, connector: Connector, response: AuthorizationResponse): string {
+export function decisionUrl(environment: Environment, connector: Connector, response: AuthorizationResponse): string {
   if (response.decision === 'deny') {
     return redirectTo(response, { error: 'access_denied', error_description: 'The request was denied.' })
   }
@@ -62,7 +62,7 @@ export interface ConsentParts {
   readonly pauses: Pauses
 }
 
-/** Like {@link decide}, where rules of scenarios at `consent` may answer for the third party (1.4). */
+/** Like {@link decisionUrl}, where rules of scenarios at `consent` may answer for the third party (1.4). */
 export async function decideWithScenarios(
   { registry, scenarios, pauses }: ConsentParts,
   { environment, connector }: { environment: Environment; connector: Connector },
@@ -74,7 +74,7 @@ export async function decideWithScenarios(
   const { error, scopes } = await consentFault(scenarios.of(environment), { connector, account, trace }, pauses)
   return error
     ? redirectTo(response, { ...error })
-    : decide(environment, connector, { ...response, ...withoutUndefined({ scopes }) })
+    : decisionUrl(environment, connector, { ...response, ...withoutUndefined({ scopes }) })
 }
 
 /** Where the browser goes back to the service with an answer (RFC 6749 4.1.2). */

@@ -93,7 +93,7 @@ export class FakeData {
     args: readonly JsonValue[],
     { clock, ids, budget }: { clock: Clock; ids: Ids; budget: Budget },
   ): JsonValue {
-    const method = this.#methods.get(name) ?? this.#method(name)
+    const method = this.#methods.get(name) ?? this.#fakeMethod(name)
     checkAmounts(name, args)
     this.#faker.seed(ids.number())
     this.#faker.setDefaultRefDate(clock.now())
@@ -110,7 +110,7 @@ export class FakeData {
     }
   }
 
-  #method(name: string): FakeMethod {
+  #fakeMethod(name: string): FakeMethod {
     const problem = fakeNameProblem(name)
     if (problem !== undefined) throw new TemplateError(problem)
     const [moduleName = '', methodName = ''] = name.split('.')

@@ -88,7 +88,7 @@ export function headerValue(text: string): string {
   if (PRINTABLE_ASCII.test(text)) return text.trim()
   // eslint-disable-next-line no-control-regex -- a header must not contain control characters
   const line = text.replaceAll(/[\u0000-\u001f\u007f]+/g, ' ').trim()
-  return octets(line)
+  return latin1Text(line)
 }
 
 const PRINTABLE_ASCII = /^[ -~]*$/
@@ -111,13 +111,13 @@ export function jsonResponse(status: number, body: object, headers: Record<strin
 
 /** Adds `Content-Length` to the headers of the answer. */
 export function sendThirdPartyResponse(response: ServerResponse, { status, headers, body }: EncodedResponse): void {
-  const text = octets(body)
+  const text = latin1Text(body)
   response.writeHead(status, status === 204 ? headers : { ...headers, 'Content-Length': String(text.length) })
   response.end(text, 'latin1')
 }
 
 /** Written as Latin-1 with the headers: with UTF-8 node writes these in UTF-8 too, a buffer is written separately. */
-function octets(body: string | Buffer): string {
+function latin1Text(body: string | Buffer): string {
   if (typeof body !== 'string') return body.toString('latin1')
   return isAscii(body) ? body : Buffer.from(body, 'utf8').toString('latin1')
 }
@@ -162,8 +162,8 @@ export class ThirdPartyHttpClient {
 
   /** Sends a request, with `Content-Length` added to its headers. Never throws: a failure is one of the results. */
   send(request: OutgoingRequest, timeout: number, keepAlive: boolean): Promise<ForwardedResponse> {
-    const body = octets(request.body)
-    const { protocol, hostname, port } = this.#server(request.origin)
+    const body = latin1Text(request.body)
+    const { protocol, hostname, port } = this.#serverAt(request.origin)
     const { method, headers, rest } = request
     const isTls = protocol === 'https:'
     if (rest) {
@@ -175,8 +175,8 @@ export class ThirdPartyHttpClient {
     try {
       // Loaded only for connectors whose `base_url` needs it: TLS is slow to load.
       const send = isTls ? process.getBuiltinModule('node:https').request : requestHttp
-      const sending = send({ hostname, port, method, path: target(request), headers, agent })
-      return receive(sending, { body, rest }, timeout)
+      const sending = send({ hostname, port, method, path: requestTarget(request), headers, agent })
+      return responseTo(sending, { body, rest }, timeout)
     } catch (error) {
       // A header or path that no request can have.
       return Promise.resolve(failedExchange(error, false))
@@ -189,7 +189,7 @@ export class ThirdPartyHttpClient {
   }
 
   /** The parts of an origin; nearly every call goes to the same one. */
-  #server(origin: string): Server {
+  #serverAt(origin: string): Server {
     if (this.#last?.origin === origin) return this.#last.server
     const { protocol, hostname, port } = new URL(origin)
     const server = { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port }
@@ -198,7 +198,7 @@ export class ThirdPartyHttpClient {
   }
 }
 
-function target({ path, search = '', query }: OutgoingRequest): string {
+function requestTarget({ path, search = '', query }: OutgoingRequest): string {
   if (query.length === 0) return search === '' ? path : `${path}?${search}`
   const added = query.map(([name, value]) => `${encodePart(name)}=${encodePart(value)}`).join('&')
   return search === '' ? `${path}?${added}` : `${path}?${search}&${added}`
@@ -210,7 +210,7 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPT
 /** A text of octets, and what follows it. */
 type OutgoingBody = { body: string } & Pick<OutgoingRequest, 'rest'>
 
-function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: number): Promise<ForwardedResponse> {
+function responseTo(request: ClientRequest, { body, rest }: OutgoingBody, timeout: number): Promise<ForwardedResponse> {
   return new Promise((resolve) => {
     const finish = (received: ForwardedResponse): void => {
       clearTimeout(timer)

@@ -118,7 +118,7 @@ export async function replyOf(
   const body = await readMessageBody(request)
   const result = body ? find(body) : jsonResponse(413, { error: 'body_too_large' }, { Connection: 'close' })
   try {
-    return 'status' in result ? { wireResponse: result } : await respond(options, result, response)
+    return 'status' in result ? { wireResponse: result } : await respondTo(options, result, response)
   } catch (error) {
     const thirdPartyResponse = failureResponse(error)
     if (!thirdPartyResponse) throw error
@@ -133,7 +133,7 @@ function failureResponse(error: unknown): ThirdPartyResponse | undefined {
   return error instanceof StorageError ? jsonResponse(503, { error: 'unavailable', message: error.message }) : undefined
 }
 
-async function respond(
+async function respondTo(
   options: ListenerOptions,
   received: ReceivedCall,
   response: ServerResponse,

@@ -63,7 +63,7 @@ interface Scheme {
 }
 
 /** Finds the grant of an access string and checks that it is valid at this moment. */
-function authenticate(request: ReceivedRequest, context: PartyContext, access: string): Grant | Refusal {
+function validGrant(request: ReceivedRequest, context: PartyContext, access: string): Grant | Refusal {
   const grant = access === '' ? undefined : findGrant(context, access, headerOf(request, ACCOUNT_HEADER))
   if (!grant) return 'unknown'
   if (grant.revoked) return 'revoked'
@@ -84,7 +84,7 @@ function findGrant({ environment, connector }: PartyContext, access: string, acc
   return byAccessToken
 }
 
-function realm(connector: Connector): string {
+function realmParameter(connector: Connector): string {
   return `realm="${encodeURIComponent(connector.connector.toWellFormed())}"`
 }
 
@@ -99,11 +99,11 @@ const bearer: Scheme = {
     const header = headerOf(request, 'authorization')
     if (header === '') return 'missing'
     const [, token] = /^Bearer +(\S.*)$/i.exec(header) ?? []
-    return token === undefined ? 'malformed' : authenticate(request, context, token)
+    return token === undefined ? 'malformed' : validGrant(request, context, token)
   },
 
   challenge(connector, refusal) {
-    const challenge = `Bearer ${realm(connector)}`
+    const challenge = `Bearer ${realmParameter(connector)}`
     if (refusal === 'missing') return challenge
     return `${challenge}, error="invalid_token", error_description="${REFUSALS[refusal]}"`
   },
@@ -138,10 +138,10 @@ const staticCredential: Scheme = {
     const values = headers.map((name) => headerOf(request, name))
     for (const name of query) values.push(request.query.get(name) ?? '')
     const access = accessOf(values)
-    return access === undefined ? 'missing' : authenticate(request, context, access)
+    return access === undefined ? 'missing' : validGrant(request, context, access)
   },
 
-  challenge: (connector) => `${challengeName(connector)} ${realm(connector)}`,
+  challenge: (connector) => `${challengeName(connector)} ${realmParameter(connector)}`,
 
   known(credentials, context) {
     const access = accessOf(staticValues(credentials, context))
@@ -212,7 +212,7 @@ const oauth1: Scheme = {
     )
     const signed = [...oauth, ['oauth_signature', signature] as const]
     const fields = signed.map(([name, value]) => `${name}="${encodePart(value)}"`)
-    request.headers['Authorization'] = `OAuth ${[realm(context.connector), ...fields].join(', ')}`
+    request.headers['Authorization'] = `OAuth ${[realmParameter(context.connector), ...fields].join(', ')}`
   },
 
   verify(request, context) {
@@ -227,10 +227,10 @@ const oauth1: Scheme = {
     const parameters = [...request.query, ...signed]
     const expected = oauth1Signature({ method, url, parameters }, client_secret, '')
     if (fields.get('oauth_signature') !== expected) return 'bad_signature'
-    return authenticate(request, context, fields.get('oauth_token') ?? '')
+    return validGrant(request, context, fields.get('oauth_token') ?? '')
   },
 
-  challenge: (connector) => `OAuth ${realm(connector)}`,
+  challenge: (connector) => `OAuth ${realmParameter(connector)}`,
 
   known({ oauth_token }) {
     const access = oauth_token?.access_token.toWellFormed() ?? ''
@@ -265,7 +265,7 @@ const temporaryKey: Scheme = {
     if (header === '') return 'missing'
     const [, keyId, signature] = /^TMK1-HMAC-SHA256 Credential=([^,\s]+), Signature=([0-9a-f]{64})$/.exec(header) ?? []
     if (keyId === undefined) return 'malformed'
-    const grant = authenticate(request, context, keyId)
+    const grant = validGrant(request, context, keyId)
     if (typeof grant === 'string') return grant
     const { secret } = grant
     const session = headerOf(request, 'x-session-token')
@@ -275,7 +275,7 @@ const temporaryKey: Scheme = {
     return signature === expected ? grant : 'bad_signature'
   },
 
-  challenge: (connector) => `${KEY_ALGORITHM} ${realm(connector)}`,
+  challenge: (connector) => `${KEY_ALGORITHM} ${realmParameter(connector)}`,
 
   known(credentials) {
     const { access_key_id = '', secret_access_key = '' } = credentials.trusted_idp ?? {}
@@ -395,13 +395,13 @@ export function expiryOf({ clock }: Environment, connector: Connector): Instant 
 }
 
 /** Whether the third party refuses this text, by the connector's `reject`. */
-export function rejects({ reject }: Connector, text: string): boolean {
+export function rejectsText({ reject }: Connector, text: string): boolean {
   return reject.some((glob) => matchesGlob(glob, text))
 }
 
 function isRejected(connector: Connector, { oauth_token, static_auth }: Credentials): boolean {
   const values = [oauth_token?.access_token, oauth_token?.refresh_token, ...textsInside(static_auth?.details ?? null)]
-  return values.some((value) => value && rejects(connector, value))
+  return values.some((value) => value && rejectsText(connector, value))
 }
 
 function textsInside(value: JsonValue): string[] {

@@ -116,7 +116,7 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
       arity: [2, Infinity],
       example: '{{sum item.stock request.body.change}}',
       gives: 'the sum; what is no number counts as 0',
-      run: sum,
+      run: sumOf,
     },
     without: {
       arity: [2, Infinity],
@@ -133,7 +133,9 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
       example: '{{basic credentials.username credentials.password}}',
       gives: 'the value of an HTTP Basic header; empty where both are empty',
       run: ([username, password]) =>
-        isBlank(username) && isBlank(password) ? undefined : basic(plainText(username), plainText(password)),
+        isBlank(username) && isBlank(password)
+          ? undefined
+          : basicAuthorization(plainText(username), plainText(password)),
     },
     faker: {
       arity: [1, Infinity],
@@ -143,7 +145,7 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
       named: true,
       check: (name) =>
         typeof name === 'string' ? fakeNameProblem(name) : "faker's first argument is a name in quotes",
-      run: fake,
+      run: fakeValue,
     },
   }),
 )
@@ -161,7 +163,7 @@ function withoutFields(value: JsonValue | undefined, paths: readonly string[]): 
 }
 
 /** Rounded to six decimals, so that 0.1 and 0.2 are 0.3; what is no number counts as 0. */
-function sum(terms: HelperArguments): number {
+function sumOf(terms: HelperArguments): number {
   const inexact = terms.find((term) => typeof term === 'bigint')
   if (inexact !== undefined)
     throw new InexactNumber(`sum takes numbers that a double holds; found ${quote(String(inexact), 80)}`)
@@ -181,7 +183,7 @@ function shiftedTime(clock: Clock, distance: JsonValue | undefined): Instant {
 }
 
 /** The value of an `Authorization` header of HTTP Basic (RFC 7617). */
-function basic(username: string, password: string): string {
+function basicAuthorization(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`
 }
 
@@ -190,7 +192,7 @@ function distanceProblem(helper: string, distance: JsonValue | undefined): strin
   return `${helper} takes a duration, with - in front for the past: ${DURATION_FORMS}`
 }
 
-function fake([name, ...args]: HelperArguments, ports: HelperPorts): JsonValue {
+function fakeValue([name, ...args]: HelperArguments, ports: HelperPorts): JsonValue {
   if (typeof name !== 'string')
     throw new TemplateError("faker: the first argument is a name, such as 'person.fullName'")
   if (!ports.fakeData) throw new TemplateError(`faker '${name}': generated data is not available here`)
@@ -343,7 +345,7 @@ function tooDeep(): TemplateError {
 }
 
 /** @throws TemplateError where blocks or calls nest too deeply */
-function inside(place: Place): Place {
+function nestedPlace(place: Place): Place {
   if (place.depth >= MAX_TEMPLATE_DEPTH) throw tooDeep()
   return { ...place, depth: place.depth + 1 }
 }
@@ -359,7 +361,7 @@ function pieceOf(node: Node, place: Place): Piece {
   }
   if (node.type === 'BlockStatement') return blockOf(node, place)
   if (node.type !== 'MustacheStatement') throw new TemplateError('partials and decorators are not supported')
-  const value = invocation(node, place)
+  const value = compileCall(node, place)
   return { value, text: (frame, encode) => countText(encode(textIn(value(frame), frame)), frame) }
 }
 
@@ -388,8 +390,8 @@ function blockOf(node: Node, place: Place): Piece {
   const names = node.program?.blockParams ?? []
   const taken = names.find((each) => HELPERS.has(each))
   if (taken !== undefined) throw new TemplateError(`'${taken}' is a helper and cannot be a name in #${name}`)
-  const below = inside(place)
-  const value = expression(subject, below)
+  const below = nestedPlace(place)
+  const value = compileExpression(subject, below)
   const first = piecesOf(node.program?.body, block.keepsPaths ? below : { ...below, roots: null, isOuter: false })
   const second = piecesOf(node.inverse?.body, below)
   return {
@@ -410,42 +412,42 @@ function innerFrame(frame: Frame, parameterNames: readonly string[], bound: Help
   return { context: bound[0], parent: frame, data, names, ports: frame.ports }
 }
 
-function invocation(node: Node, place: Place): Evaluate {
+function compileCall(node: Node, place: Place): Evaluate {
   const head = node.path
   if (!head) throw new TemplateError('an expression without a name')
   const called = (node.params?.length ?? 0) > 0 || (node.hash?.pairs.length ?? 0) > 0
   return called || node.type === 'SubExpression'
-    ? callHelper(String(head.original), node, inside(place))
-    : expression(head, inside(place))
+    ? callHelper(String(head.original), node, nestedPlace(place))
+    : compileExpression(head, nestedPlace(place))
 }
 
-function expression(node: Node, place: Place): Evaluate {
+function compileExpression(node: Node, place: Place): Evaluate {
   switch (node.type) {
     case 'StringLiteral':
     case 'NumberLiteral':
     case 'BooleanLiteral':
-      return stepping(() => node.value as JsonValue)
+      return countingSteps(() => node.value as JsonValue)
     case 'NullLiteral':
     case 'UndefinedLiteral':
-      return stepping(() => null)
+      return countingSteps(() => null)
     case 'SubExpression':
-      return invocation(node, place)
+      return compileCall(node, place)
     case 'PathExpression':
-      return path(node, place)
+      return compilePath(node, place)
     default:
       throw new TemplateError(`${node.type} is not supported`)
   }
 }
 
 /** Each expression is a step of the budget. */
-function stepping(evaluate: Evaluate): Evaluate {
+function countingSteps(evaluate: Evaluate): Evaluate {
   return (frame) => {
     frame.ports.budget.step()
     return evaluate(frame)
   }
 }
 
-function path(node: Node, place: Place): Evaluate {
+function compilePath(node: Node, place: Place): Evaluate {
   const { roots, isOuter, uses } = place
   const parts = (node.parts ?? []).map((part) => {
     if (typeof part === 'string') return part
@@ -465,7 +467,7 @@ function path(node: Node, place: Place): Evaluate {
     )
   }
   if (isOuter && depth === 0 && !data) uses.paths.push(parts)
-  return stepping((frame) => follow(parts, data ? dataOf(frame) : startOf(frame, depth, head)))
+  return countingSteps((frame) => valueAtParts(parts, data ? dataOf(frame) : startOf(frame, depth, head)))
 }
 
 function dataOf(frame: Frame): JsonObject {
@@ -482,7 +484,7 @@ function startOf(frame: Frame, depth: number, head: string | undefined): JsonVal
 }
 
 /** Own properties only: a path can never reach a prototype or a function. */
-function follow(parts: readonly string[], from: JsonValue | undefined): JsonValue | undefined {
+function valueAtParts(parts: readonly string[], from: JsonValue | undefined): JsonValue | undefined {
   let value = from
   for (const part of parts) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
@@ -500,8 +502,8 @@ function callHelper(name: string, node: Node, place: Place): Evaluate {
   place.uses.helpers.push(name)
   const { params = [] } = node
   const [first] = params
-  const args = params.map((param) => expression(param, place))
-  const options = (node.hash?.pairs ?? []).map(({ key, value }) => [key, expression(value, place)] as const)
+  const args = params.map((param) => compileExpression(param, place))
+  const options = (node.hash?.pairs ?? []).map(({ key, value }) => [key, compileExpression(value, place)] as const)
   const [least, most] = helper.arity
   if (args.length < least || args.length > most) {
     const more = most === Infinity ? ' or more' : ` to ${String(most)}`
@@ -510,7 +512,7 @@ function callHelper(name: string, node: Node, place: Place): Evaluate {
   if (options.length > 0 && !helper.named) throw new TemplateError(`${name} takes no named arguments`)
   const problem = helper.check?.(first?.type.endsWith('Literal') ? ((first.value ?? null) as JsonValue) : undefined)
   if (problem !== undefined) throw new TemplateError(problem)
-  return stepping((frame) => {
+  return countingSteps((frame) => {
     const values = args.map((arg) => arg(frame))
     if (options.length > 0) {
       values.push(Object.fromEntries(options.map(([key, value]) => [key, value(frame) ?? null])))
@@ -588,7 +590,7 @@ function renderedText(template: Template, frame: Frame, encode: Encode): string 
   return template.map((piece) => piece.text(frame, encode)).join('')
 }
 
-function whole(template: Template, frame: Frame): JsonValue {
+function renderWhole(template: Template, frame: Frame): JsonValue {
   const [only, ...others] = template
   if (!only?.value || others.length > 0) return renderedText(template, frame, (text) => text)
   const value = only.value(frame) ?? null
@@ -625,13 +627,13 @@ export class Templates {
   render(value: JsonValue, scope: TemplateScope): JsonValue {
     // Most values that collections give to fields are no template, and need nothing made for them.
     if (typeof value === 'string' ? !value.includes('{{') : typeof value !== 'object') return value
-    return this.#render(value, this.#root(scope))
+    return this.#renderJson(value, this.#rootFrame(scope))
   }
 
   /** A text in which every value is encoded, and the text around it is not. */
   renderText(text: string, scope: TemplateScope, encode: (value: string) => string): string {
     if (!text.includes('{{')) return text
-    return renderedText(this.#parse(text), this.#root(scope), encode)
+    return renderedText(this.#parsedTemplate(text), this.#rootFrame(scope), encode)
   }
 
   /** A text that is empty when one of its values is: `Bearer ` alone is no credential. */
@@ -644,21 +646,21 @@ export class Templates {
     return values.includes('') ? '' : rendered
   }
 
-  #root(scope: TemplateScope): Frame {
+  #rootFrame(scope: TemplateScope): Frame {
     const ports = { clock: scope.clock, ids: scope.ids, fakeData: this.#fakeData, budget: new Budget() }
     return { context: scope.values, parent: undefined, data: NO_DATA, names: NO_DATA, ports }
   }
 
-  #render(value: JsonValue, root: Frame): JsonValue {
-    if (typeof value === 'string') return value.includes('{{') ? whole(this.#parse(value), root) : value
-    if (Array.isArray(value)) return value.map((item) => this.#render(item, root))
+  #renderJson(value: JsonValue, root: Frame): JsonValue {
+    if (typeof value === 'string') return value.includes('{{') ? renderWhole(this.#parsedTemplate(value), root) : value
+    if (Array.isArray(value)) return value.map((item) => this.#renderJson(item, root))
     if (typeof value !== 'object' || value === null) return value
     const rendered: JsonObject = {}
-    for (const key of Object.keys(value)) setOwn(rendered, key, this.#render(value[key] ?? null, root))
+    for (const key of Object.keys(value)) setOwn(rendered, key, this.#renderJson(value[key] ?? null, root))
     return rendered
   }
 
-  #parse(text: string): Template {
+  #parsedTemplate(text: string): Template {
     const cached = this.#parsed.get(text)
     if (cached) return cached
     // Connectors can be replaced while the server runs; templates still in use are parsed again.

@@ -11,7 +11,7 @@ import { type Environment, now } from '../../state/environment.ts'
 import { hasExpired } from '../../state/expiry.ts'
 import { isReusable, revokedGrant } from '../../state/grants.ts'
 import { verifyJwt } from './jwt.ts'
-import { type Application, applicationOf, expiryOf, rejects, sessionToken } from './schemes.ts'
+import { type Application, applicationOf, expiryOf, rejectsText, sessionToken } from './schemes.ts'
 import {
   ACCOUNT_HEADER,
   headerOf,
@@ -55,7 +55,7 @@ export function respondToTokenRequest(
   request: TokenRequest,
 ): Pick<TokenReply, 'event'> & { readonly response: ThirdPartyResponse; readonly apply?: (() => void) | undefined } {
   if (request.method !== 'POST') return { response: jsonResponse(405, { error: 'invalid_request' }, { Allow: 'POST' }) }
-  const reply = decide(environment, connector, request)
+  const reply = decideToken(environment, connector, request)
   const { apply, event } = reply
   const noted = event && { event }
   const headers = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
@@ -65,7 +65,7 @@ export function respondToTokenRequest(
   return { response: jsonResponse(401, body, { ...headers, 'WWW-Authenticate': 'Basic realm="token"' }) }
 }
 
-function decide(environment: Environment, connector: Connector, request: TokenRequest): TokenReply {
+function decideToken(environment: Environment, connector: Connector, request: TokenRequest): TokenReply {
   const form = readForm(request)
   if (!form) return tokenError('invalid_request', 'send each field once, as application/x-www-form-urlencoded')
   const application = applicationOf(environment, connector.connector)
@@ -225,7 +225,7 @@ const tokenExchange: GrantType = (call) =>
     const user = form.get('db_user') ?? ''
     if (connector.cluster === 'provisioned' && user === '')
       return tokenError('invalid_request', 'a provisioned cluster needs db_user')
-    if (rejects(connector, user)) return tokenError('invalid_grant', 'access for this db_user is not allowed')
+    if (rejectsText(connector, user)) return tokenError('invalid_grant', 'access for this db_user is not allowed')
     const [access, secret] = [environment.ids.id('key'), `sk_${environment.ids.opaque()}`]
     const { body, apply } = newGrant(call, { person, access, secret })
     // The session token takes the place of an access token; the keys are what requests are signed with.
@@ -258,7 +258,7 @@ function replyToAssertion(call: TokenCall, field: string, reply: (subject: strin
     return tokenError('invalid_grant', 'the assertion has expired')
   const subject = textAt(claims, 'sub')
   if (subject === '') return tokenError('invalid_grant', 'the assertion names no subject')
-  if (rejects(connector, subject)) return tokenError('invalid_grant', 'access for this subject is not allowed')
+  if (rejectsText(connector, subject)) return tokenError('invalid_grant', 'access for this subject is not allowed')
   return reply(subject)
 }
 

@@ -71,26 +71,26 @@ export class Deliveries {
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      this.#look()
+      this.#startDue()
     })
   }
 
   /** Ends the attempts under way. Their deliveries stay in the state, for the next start. */
   close(): void {
     this.#isClosed = true
-    this.#stop()
+    this.#stopDeliveries()
   }
 
-  #stop(): void {
+  #stopDeliveries(): void {
     clearTimeout(this.#timer)
     for (const { over } of this.#sending.values()) over.abort()
   }
 
-  #look(): void {
+  #startDue(): void {
     if (this.#isClosed) return
     // It is there again when the disk refuses its removal.
     if (this.#environment.isRemoved) {
-      this.#stop()
+      this.#stopDeliveries()
       return
     }
     for (const { row, over } of this.#sending.values()) if (!this.#isCurrent(row)) over.abort()
@@ -107,14 +107,14 @@ export class Deliveries {
         if (row.due_at > now) next = next === undefined || row.due_at < next ? row.due_at : next
         else {
           free -= 1
-          this.#begin(key, row)
+          this.#beginDelivery(key, row)
         }
       }
     }
     this.#setTimer(next)
   }
 
-  #begin(key: string, row: WebhookDelivery): void {
+  #beginDelivery(key: string, row: WebhookDelivery): void {
     const over = new AbortController()
     this.#sending.set(key, { row, over })
     void this.#deliver(row, over.signal).finally(() => {
@@ -153,32 +153,32 @@ export class Deliveries {
     if (!this.#isCurrent(row)) return
     const webhook = this.#webhook(row.webhook)
     if (!webhook || this.#done.has(row)) {
-      this.#store(row, undefined)
+      this.#storeDelivery(row, undefined)
       return
     }
-    const rules = this.#held.get(row.id)?.rules ?? this.#match(row)
-    if (!this.#held.delete(row.id) && this.#hold(row, rules)) return
-    await this.#wait(rules, signal)
+    const rules = this.#held.get(row.id)?.rules ?? this.#matchRules(row)
+    if (!this.#held.delete(row.id) && this.#holdEvent(row, rules)) return
+    await this.#waitForFaults(rules, signal)
     if (!this.#isCurrent(row)) return
-    const isDone = await this.#send(webhook, row, rules, signal)
+    const isDone = await this.#sendEvent(webhook, row, rules, signal)
     if (isDone) this.#done.add(row)
     if (!this.#isCurrent(row)) return
     const delay = isDone ? undefined : RETRY_AFTER[row.attempts]
-    if (delay === undefined) this.#store(row, undefined)
+    if (delay === undefined) this.#storeDelivery(row, undefined)
     else {
       const due_at = instant(this.#environment.clock.now() + delay)
-      this.#store(row, { ...row, attempts: row.attempts + 1, due_at })
+      this.#storeDelivery(row, { ...row, attempts: row.attempts + 1, due_at })
     }
-    if (isDone) this.#release(row)
+    if (isDone) this.#releaseHeld(row)
   }
 
-  #store(row: WebhookDelivery, next: WebhookDelivery | undefined): void {
+  #storeDelivery(row: WebhookDelivery, next: WebhookDelivery | undefined): void {
     const { model } = this.#environment
     const table = model.tables.webhook_deliveries
     model.transact(() => (next ? table.put(next) : table.remove(row.id)))
   }
 
-  #match(row: WebhookDelivery): Rules {
+  #matchRules(row: WebhookDelivery): Rules {
     const scenarios = this.#parts.scenarios.of(this.#environment)
     const { account_id: id, connector, identifier } = row
     const trace = new RequestTrace()
@@ -191,7 +191,7 @@ export class Deliveries {
   }
 
   /** Lets later events of the account go first. One event of an account waits at a time. */
-  #hold(row: WebhookDelivery, rules: Rules): boolean {
+  #holdEvent(row: WebhookDelivery, rules: Rules): boolean {
     const { after } = rules.plan
     if (after === 0 || this.#queueOf(row).some(({ id }) => this.#held.has(id))) return false
     const held = { rules, after }
@@ -204,32 +204,32 @@ export class Deliveries {
   }
 
   /** An event was delivered for which another one may wait. */
-  #release(row: WebhookDelivery): void {
+  #releaseHeld(row: WebhookDelivery): void {
     for (const { id } of this.#queueOf(row)) {
       const held = this.#held.get(id)
       if (held && held.after > 0) held.after -= 1
     }
   }
 
-  async #wait({ faults, trace }: Rules, signal: AbortSignal): Promise<void> {
+  async #waitForFaults({ faults, trace }: Rules, signal: AbortSignal): Promise<void> {
     const { pauses, scenarios } = this.#parts
     const random = (): number => scenarios.of(this.#environment).random()
     await Promise.race([actBefore(faults, { pauses, trace, random }), once(signal, 'abort')])
   }
 
   /** Makes an attempt, or the two of an event that is sent twice. @returns whether the event is acknowledged */
-  async #send(webhook: Webhook, row: WebhookDelivery, rules: Rules, signal: AbortSignal): Promise<boolean> {
+  async #sendEvent(webhook: Webhook, row: WebhookDelivery, rules: Rules, signal: AbortSignal): Promise<boolean> {
     const journal = this.#parts.journals.of(this.#environment)
     const started = journal.appended
-    const isDone = await this.#attempt(webhook, row, rules, signal)
+    const isDone = await this.#makeAttempt(webhook, row, rules, signal)
     if (!rules.plan.twice || rules.plan.lost || signal.aborted) return isDone
     const first = journal.since(started)
-    const isRepeated = await this.#attempt(webhook, row, rules, signal, isDone ? first : [])
+    const isRepeated = await this.#makeAttempt(webhook, row, rules, signal, isDone ? first : [])
     return isDone || isRepeated
   }
 
   /** @param before what came with the first of two attempts */
-  async #attempt(
+  async #makeAttempt(
     webhook: Webhook,
     row: WebhookDelivery,
     rules: Rules,

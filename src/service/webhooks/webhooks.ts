@@ -62,7 +62,8 @@ export class Webhooks implements EventSender {
 
   addEvents(environment: Environment, changes: readonly Change[], cause: Cause): void {
     if (this.isOff || !this.#hasWebhooks(environment)) return
-    for (const event of accountEventsOf(environment.model, changes, cause)) this.#add(environment, event, cause.request)
+    for (const event of accountEventsOf(environment.model, changes, cause))
+      this.#addDeliveries(environment, event, cause.request)
   }
 
   committed(environment: Environment): void {
@@ -80,7 +81,7 @@ export class Webhooks implements EventSender {
     const old_status = account.status === 'ACTIVE' ? 'PENDING_AUTH' : 'ACTIVE'
     const isMove = type === 'connected_account.status_updated'
     const event: WebhookEvent = isMove ? { type, account, old_status } : { type, account }
-    return environment.model.transact(() => this.#add(environment, event, cause))
+    return environment.model.transact(() => this.#addDeliveries(environment, event, cause))
   }
 
   /** What waits at once, else what the journal has. Undefined for an unknown id. */
@@ -113,7 +114,7 @@ export class Webhooks implements EventSender {
   }
 
   /** Only inside a transaction. */
-  #add(environment: Environment, event: WebhookEvent, cause: string | undefined): WebhookDelivery[] {
+  #addDeliveries(environment: Environment, event: WebhookEvent, cause: string | undefined): WebhookDelivery[] {
     const webhooks = this.of(environment).filter(({ types }) => types.includes(event.type))
     if (webhooks.length === 0) return []
     const { ids, model } = environment

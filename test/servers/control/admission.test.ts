@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { admit, type AdmissionRules } from '../../../src/servers/control/admission.ts'
+import { admitRequest, type AdmissionRules } from '../../../src/servers/control/admission.ts'
 import { ControlError } from '../../../src/servers/control/errors.ts'
 import { expectControlError, withControl } from './control-mock.ts'
 
@@ -11,7 +11,7 @@ function verdict(headers: Record<string, string>, rules: AdmissionRules = {}, lo
   const request = new IncomingMessage(socket)
   Object.assign(request.headers, headers)
   try {
-    admit(request, rules)
+    admitRequest(request, rules)
     return 'admitted'
   } catch (error) {
     return error instanceof ControlError ? error.code : String(error)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ACCOUNT_STATUSES, type AccountStatus } from '../../../src/model/domain/account.ts'
 import type { Credentials } from '../../../src/model/domain/credentials.ts'
-import { approve, completeLink, deny } from '../../../src/servers/magic-links/consent-flow.ts'
+import { approveConsent, completeLink, denyConsent } from '../../../src/servers/magic-links/consent-flow.ts'
 import { usableLink } from '../../../src/servers/magic-links/link-validity.ts'
 import { BASE, VERIFY, setUp, tokensOf } from './fixture.ts'
 
@@ -14,7 +14,7 @@ const inAnHour = '2026-01-01T01:00:00.000Z'
 describe('approve with a user_verify_url', () => {
   it.each(ACCOUNT_STATUSES)('moves %s by the table and does not change the live tokens', (status) => {
     const { flow, account } = setUp({ account: { status, credentials: token('old') } })
-    approve(flow, 'link', consented)
+    approveConsent(flow, 'link', consented)
     expect(account().status).toBe(status === 'ACTIVE' ? 'ACTIVE' : 'PENDING_VERIFICATION')
     expect(account().credentials).toEqual(token('old'))
     expect(account().pending).toEqual({ credentials: token('new'), token_expires_at: inAnHour })
@@ -23,7 +23,7 @@ describe('approve with a user_verify_url', () => {
 
   it('redirects with a new auth request and the state, the rest of the URL kept', () => {
     const { flow, requests } = setUp()
-    const redirect = approve(flow, 'link', consented)
+    const redirect = approveConsent(flow, 'link', consented)
     const [request] = requests()
     expect(redirect).toBe(`http://app.example/back?tab=1&auth_request_id=${request?.id}&state=a%20b%26c#top`)
     expect(request?.id).toMatch(/^[\w-]{22,}$/)
@@ -38,27 +38,27 @@ describe('approve with a user_verify_url', () => {
   it('does not change updated_at when the live credentials do not change', () => {
     const { flow, account } = setUp({ account: { status: 'ACTIVE' } })
     const { updated_at } = account()
-    approve(flow, 'link', consented)
+    approveConsent(flow, 'link', consented)
     expect(account().updated_at).toBe(updated_at)
   })
 
   it('adds no state when the link has none', () => {
     const { flow } = setUp({ link: { state: null } })
-    expect(approve(flow, 'link', consented)).not.toContain('state=')
+    expect(approveConsent(flow, 'link', consented)).not.toContain('state=')
   })
 
   it('supersedes the older pending request of the account', () => {
     const { flow, addLink, requests, account } = setUp()
-    approve(flow, 'link', consented)
+    approveConsent(flow, 'link', consented)
     addLink({ id: 'second' })
-    approve(flow, 'second', { ...consented, credentials: token('newer') })
+    approveConsent(flow, 'second', { ...consented, credentials: token('newer') })
     expect(requests().map((request) => request.outcome)).toEqual(['superseded', 'pending'])
     expect(account().pending?.credentials).toEqual(token('newer'))
   })
 
   it('completes the link and notifies subscribers', () => {
     const { flow, link, events, environment } = setUp()
-    approve(flow, 'link', consented)
+    approveConsent(flow, 'link', consented)
     expect(link().completed_at).toBe('2026-01-01T00:00:00.000Z')
     expect(events()).toMatchObject([
       { account_id: 'ca_1', event: 'consent_approved_unverified', from: 'PENDING_AUTH', to: 'PENDING_VERIFICATION' },
@@ -72,7 +72,7 @@ describe('approve without a user_verify_url', () => {
 
   it.each(ACCOUNT_STATUSES)('makes an account that was %s ACTIVE with the new tokens', (status) => {
     const { flow, account } = setUp({ link, account: { status, credentials: token('old') } })
-    expect(approve(flow, 'link', consented)).toBe(`${BASE}/connect/success`)
+    expect(approveConsent(flow, 'link', consented)).toBe(`${BASE}/connect/success`)
     expect(account()).toMatchObject({
       status: 'ACTIVE',
       credentials: token('new'),
@@ -83,29 +83,29 @@ describe('approve without a user_verify_url', () => {
 
   it.each(['EXPIRED', 'DISCONNECTED', 'PENDING_VERIFICATION'] as const)('moves %s to ACTIVE', (status) => {
     const { flow, events } = setUp({ link, account: { status, credentials: token('old') } })
-    approve(flow, 'link', consented)
+    approveConsent(flow, 'link', consented)
     expect(events()).toMatchObject([{ event: 'consent_approved', from: status, to: 'ACTIVE' }])
   })
 
   it('drops the pending credentials and the auth request', () => {
     const { flow, addLink, account, requests } = setUp()
-    approve(flow, 'link', consented)
+    approveConsent(flow, 'link', consented)
     addLink({ id: 'second', user_verify_url: '' })
-    approve(flow, 'second', consented)
+    approveConsent(flow, 'second', consented)
     expect(account().pending).toBeUndefined()
     expect(requests().map((request) => request.outcome)).toEqual(['superseded'])
   })
 
   it('removes the former expiry when the new token has none', () => {
     const { flow, account } = setUp({ type: 'TRACKER_OAUTH1', link, account: { token_expires_at: inAnHour } })
-    approve(flow, 'link', { ...consented, lifetime: null })
+    approveConsent(flow, 'link', { ...consented, lifetime: null })
     expect(account().token_expires_at).toBeUndefined()
   })
 
   it('changes no data where require_user_verification is set', () => {
     const { flow, account, link: stored } = setUp({ link, settings: { require_user_verification: true } })
     const before = account()
-    expect(() => approve(flow, 'link', consented)).toThrow('Your identity cannot be verified')
+    expect(() => approveConsent(flow, 'link', consented)).toThrow('Your identity cannot be verified')
     expect(account()).toBe(before)
     expect(stored().completed_at).toBeUndefined()
   })
@@ -115,7 +115,7 @@ describe('deny', () => {
   it.each<AccountStatus>(['PENDING_AUTH', 'ACTIVE'])('leaves %s, and the link usable', (status) => {
     const { flow, account, environment, events } = setUp({ account: { status } })
     const before = account()
-    expect(deny(flow, 'link')).toBe('http://app.example/back?tab=1&error=access_denied&state=a%20b%26c#top')
+    expect(denyConsent(flow, 'link')).toBe('http://app.example/back?tab=1&error=access_denied&state=a%20b%26c#top')
     expect(account()).toBe(before)
     expect(usableLink(environment, 'link').link.user_verify_url).toBe(VERIFY)
     expect(events()).toMatchObject([{ account_id: 'ca_1', event: 'consent_denied', from: status, to: status }])
@@ -123,7 +123,7 @@ describe('deny', () => {
 
   it('ends at the success page with the error when there is no user_verify_url', () => {
     const { flow } = setUp({ link: { user_verify_url: '' } })
-    expect(deny(flow, 'link')).toBe(`${BASE}/connect/success?error=access_denied&state=a%20b%26c`)
+    expect(denyConsent(flow, 'link')).toBe(`${BASE}/connect/success?error=access_denied&state=a%20b%26c`)
   })
 })
 

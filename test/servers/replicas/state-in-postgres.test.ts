@@ -8,7 +8,7 @@ import { Database } from '../../../src/servers/replicas/database.ts'
 import { databaseFiles } from '../../../src/servers/replicas/database-files.ts'
 import { Lease } from '../../../src/servers/replicas/lease.ts'
 import type { FileSystem } from '../../../src/state/wal/file-system.ts'
-import { certificate } from '../../../src/servers/tls/certificate.ts'
+import { certificatePem } from '../../../src/servers/tls/certificate.ts'
 import { describeWith } from '../../support/machine.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { TestPostgres } from '../../support/postgres.ts'
@@ -199,7 +199,7 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
     const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
     const rootKey = newKey()
     const root = (issuerKey = newKey()): string =>
-      certificate({
+      certificatePem({
         subject: 'Root',
         issuer: 'Root',
         publicKey: createPublicKey(issuerKey),
@@ -211,7 +211,7 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `${name}.pem`), text)
     const key = newKey()
     const names = { subject: 'Database', issuer: 'Root', hosts: ['127.0.0.1'] }
-    const cert = certificate({ ...names, publicKey: createPublicKey(key), issuerKey: rootKey, validFrom, validTo })
+    const cert = certificatePem({ ...names, publicKey: createPublicKey(key), issuerKey: rootKey, validFrom, validTo })
     await postgres.serveTls({ cert, key: key.export({ type: 'pkcs8', format: 'pem' }) as string })
     const url = (name: string): string =>
       `${postgres.url.replace('postgres@', 'postgres:hunter2@')}?sslmode=verify-full&sslrootcert=${join(folder, `${name}.pem`)}`

@@ -4,7 +4,7 @@ import type { Account } from '../../../src/model/domain/account.ts'
 import type { Credentials } from '../../../src/model/domain/credentials.ts'
 import type { ThirdParty, TokenResponse, ToolResponse } from '../../../src/model/domain/ports.ts'
 import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
-import { callThirdParty, renew } from '../../../src/service/operations/third-party-calls.ts'
+import { callThirdParty, renewAccount } from '../../../src/service/operations/third-party-calls.ts'
 import { testEnvironment } from '../../support/environment.ts'
 import { accountOf, connectorOf } from '../third-party/fixture.ts'
 
@@ -49,7 +49,7 @@ function mock() {
     environment,
     asked,
     tokenRequest,
-    renewing: (trace?: RequestTrace, of = account) => renew(context(trace), of),
+    renewing: (trace?: RequestTrace, of = account) => renewAccount(context(trace), of),
     calling: (call: (account: Account) => Promise<ToolResponse>, of = account) => callThirdParty(context(), of, call),
     stored: () => accounts.get(account.id),
     rows: () => accounts.size,

@@ -8,7 +8,7 @@ import { SILENT } from '../../../src/servers/http/log.ts'
 import { pageRoute } from '../../../src/servers/magic-links/routes.ts'
 import { Pauses } from '../../../src/scenarios/pauses.ts'
 import { authorizeRoutes } from '../../../src/service/third-party/authorize.ts'
-import { authorizeUrl, decide } from '../../../src/service/third-party/consent.ts'
+import { authorizeUrl, decisionUrl } from '../../../src/service/third-party/consent.ts'
 import { unreadEntries } from '../../support/entries.ts'
 import { type TestEnvironment, testEnvironment } from '../../support/environment.ts'
 import { accountOf, connectorOf } from './fixture.ts'
@@ -230,14 +230,14 @@ describe('decide', () => {
   it('issues another code each time', () => {
     const { environment, connector } = site()
     const answer = { ...ASKED, decision: 'approve', person: 'a' } as const
-    const codes = [1, 2].map(() => new URL(decide(environment, connector, answer)).searchParams.get('code'))
+    const codes = [1, 2].map(() => new URL(decisionUrl(environment, connector, answer)).searchParams.get('code'))
     expect(new Set(codes).size).toBe(2)
     expect(environment.model.tables.authorization_codes.size).toBe(2)
   })
 
   it('accepts any person without a browser', () => {
     const { environment, connector } = site()
-    const url = decide(environment, connector, { ...ASKED, decision: 'approve', person: 'nobody@else.example' })
+    const url = decisionUrl(environment, connector, { ...ASKED, decision: 'approve', person: 'nobody@else.example' })
     expect(codeOf(url, environment).row?.person).toBe('nobody@else.example')
   })
 })

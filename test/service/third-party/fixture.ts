@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../../../src/model/domain/json.ts'
 import type { ThirdParty, TokenResponse } from '../../../src/model/domain/ports.ts'
 import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
 import { applicationOf } from '../../../src/service/third-party/schemes.ts'
-import { decide } from '../../../src/service/third-party/consent.ts'
+import { decisionUrl } from '../../../src/service/third-party/consent.ts'
 import { connectorPath } from '../../../src/service/third-party/listener.ts'
 import {
   type ThirdParties,
@@ -127,7 +127,7 @@ export class Fixture implements AsyncDisposable {
 
   code(person = 'ada@example.com', scopes: string[] = []): string {
     const asked = { state: 's', redirectUri: CALLBACK, scopes }
-    const url = decide(this.environment, this.connector, { ...asked, decision: 'approve', person })
+    const url = decisionUrl(this.environment, this.connector, { ...asked, decision: 'approve', person })
     return new URL(url).searchParams.get('code') ?? ''
   }
 
