@@ -83,7 +83,20 @@ ${await section('config')}
 
 ## Templates
 
-A template is a text with expressions in \`{{ }}\`. [Variables](connectors.md#variables-of-templates) are what an expression can name. A text that is one whole expression keeps the type of the value. A missing value is null, and empty inside a longer text.
+A template is a text with expressions in \`{{ }}\`. The first table has the variables that an expression can name. A text that is one whole expression keeps the type of the value. A missing value is null, and empty inside a longer text.
+
+| variable | where | what |
+| --- | --- | --- |
+| \`request\` | responders | \`method\`, \`path\`, \`protocol\`, \`params\`, \`query\`, \`headers\` (lower case), \`body\` |
+| \`account\` | everywhere | \`id\`, \`identifier\`, \`connector\`, \`organization_id\`, \`user_id\`, \`api_config\`; null for a call without an account |
+| \`person\` | responders, \`seed\` | who signed in |
+| results | later steps, \`respond\` | \`item\`, \`items\`, or the name of \`as\`; \`page\` after a list |
+| \`item\` | \`fields\`, \`set\`, \`unless\`, \`add\`, \`remove\`, \`show\` | the item that the step is about |
+| \`sequence\` | \`fields\`, \`seed\` | the number of the item |
+| \`error\` | \`otherwise\`, \`error_body\` | \`status\`, \`code\`, \`message\` |
+| \`existing\` | \`otherwise\`, \`error_body\` after a conflict | the item that exists already |
+| \`input\` | \`call\` and \`result\` of a tool | the input of the tool |
+| \`response\` | \`result\` of a tool | \`status\`, \`headers\`, \`body\` |
 
 | helper | example | gives |
 | --- | --- | --- |
