@@ -14,12 +14,12 @@ const REST = [
   // PostgreSQL, load balancers, other machines' disks.
   'test/servers/replicas/**',
   'test/crash/**',
-  // Thousands of requests, connections and streams.
+  // Thousands of requests, connections, streams and operations.
   'test/hostile/**',
   'test/isolation/**',
   'test/servers/{mcp,rpc}/hostile.test.ts',
   'test/servers/control/{large-bodies,refused-writes,restart}.test.ts',
-  'test/files/hints.test.ts',
+  'test/files/{hints,large-openapi}.test.ts',
   'test/servers/http/properties.test.ts',
   'test/journal/request-journal/canaries.test.ts',
   'test/scenarios/acceptance/races.test.ts',

@@ -4,7 +4,6 @@ import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { openapiConnector } from '../../src/app/openapi-connector.ts'
 import { createResponseGenerator, createPrismValidator } from '../../src/model/contract/prism-validator.ts'
 import type { Operation } from '../../src/model/contract/shapes.ts'
-import { connectorFromOpenapi } from '../../src/files/openapi/connector-from-openapi.ts'
 import { parseOpenapiText } from '../../src/files/openapi/parse-document.ts'
 import { validateFiles } from '../../src/files/validate.ts'
 import type { Connector } from '../../src/model/domain/connector.ts'
@@ -658,50 +657,6 @@ describe('a connector out of an OpenAPI document', () => {
     await expect(made(openapi({ contacts: { get: OK } }))).rejects.toThrow(
       'has no operation; left out: a path starts with /: "contacts"',
     )
-  })
-
-  it('has valid tools for 2,000 operations', async () => {
-    const properties = Object.fromEntries(
-      Array.from({ length: 20 }, (_, at) => [`field_${String(at)}`, { type: 'string', description: 'x'.repeat(200) }]),
-    )
-    const Thing = {
-      type: 'object',
-      properties: {
-        id: { type: 'string' },
-        ...properties,
-        parts: { type: 'array', items: { $ref: '#/components/schemas/Thing' } },
-      },
-    }
-    const content = { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } }
-    const answered = { responses: { 200: { description: '', content } } }
-    const paths = Object.fromEntries(
-      Array.from({ length: 500 }, (_, at): [string, JsonObject][] => [
-        [`/things${String(at)}`, { post: { requestBody: { content }, ...answered } }],
-        [`/things${String(at)}/{id}`, { get: answered, patch: { requestBody: { content }, ...answered }, delete: OK }],
-      ]).flat(),
-    )
-    const { connector } = await made(openapi(paths, { components: { schemas: { Thing } } }))
-    expect((connector['tools'] as JsonValue[]).length).toBe(2000)
-    expect(Object.keys(connector['collections'] as JsonObject)).toHaveLength(500)
-  }, 120_000)
-
-  it('stops at what one file can have, whatever the length of the document', () => {
-    const operation: JsonObject = { responses: { 200: { content: { 'application/json': { schema: {} } } } } }
-    const callsFor = (count: number): number => {
-      let calls = 0
-      const makeValue = (): JsonValue => {
-        calls += 1
-        return {}
-      }
-      const paths = Object.fromEntries(
-        Array.from({ length: count }, (_, at) => [`/x${String(at)}`, { get: operation }]),
-      )
-      expect(() => connectorFromOpenapi(openapi(paths), { fileName: 'x', only: undefined, makeValue })).toThrow(
-        'which is more than one connector file can have; choose by --only TAG_OR_PATH',
-      )
-      return calls
-    }
-    expect(callsFor(20_000)).toBe(callsFor(10_000))
   })
 
   it.each<[string, JsonValue | string, string | undefined, string]>([
