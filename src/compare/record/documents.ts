@@ -270,7 +270,7 @@ class Traffic {
       ...(TRAITS[type].source === 'consent' && { people: people.length > 0 ? people : DEFAULT_PEOPLE }),
       ...(WITH_SCOPES.some((kind) => kind === TRAITS[type].kind) &&
         scopes.length > 0 && { oauth: { scopes: [...new Set(scopes)] } }),
-      ...(type === 'CUSTOM' && { credentials: credentialsOf(fields) }),
+      ...(type === 'CUSTOM' && { credentials: credentialsSection(fields) }),
       ...(tools.length > 0 && { tools: tools.map((tool) => this.#toolOf(tool)) }),
       ...(tools.length > 0 && { responders: tools.flatMap((tool) => this.#recordedResponders(tool, secrets, size)) }),
     }
@@ -410,7 +410,7 @@ function inferredSchema(inputs: readonly JsonObject[]): JsonObject {
 }
 
 /** Fields of these names, and the headers that they travel in where a file does not say it. */
-function credentialsOf(names: readonly string[]): JsonObject {
+function credentialsSection(names: readonly string[]): JsonObject {
   const { fields, send } = defaultCredentials('CUSTOM', names.map(defaultCredentialField))
   return { fields: fields.map(({ name }) => ({ name })), send: { headers: send.headers } }
 }
