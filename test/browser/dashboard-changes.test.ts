@@ -181,21 +181,26 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     await keyboard.press('Enter')
     await page.getByText('tool_input.to is required').first().waitFor()
     await tabTo('Fail next')
+    // The first button fails it with 429; the second one opens the list.
+    await keyboard.press('Tab')
     await keyboard.press('Enter')
     await tabTo('no response')
     await keyboard.press('Enter')
     await page.getByText('The next mail_send_message fails: no response.').waitFor()
     await keyboard.press('g')
     await keyboard.press('l')
+    await tabTo('New link')
+    await keyboard.press('Enter')
     // The link is for the first connector of the list, which the page loads from the server.
     await page.getByRole('form', { name: 'New link' }).locator('option').first().waitFor({ state: 'attached' })
-    await tabTo('Identifier of the account')
     await keyboard.type('grace@example.com')
     await keyboard.press('Enter')
-    await page.locator('.card').filter({ hasText: 'grace@example.com at mail' }).waitFor()
+    await page.locator('tr').filter({ hasText: 'grace@example.comat mail' }).waitFor()
     for (const other of ['linus@example.com at mail', 'grace@example.com at tracker', 'grace@example.com at mail']) {
       await tabTo('Approve')
-      expect(await page.evaluate('document.activeElement.closest("li").innerText')).toContain(other)
+      expect(await page.evaluate('document.activeElement.closest("tr").innerText.replaceAll(/\\s+/g, " ")')).toContain(
+        other,
+      )
     }
     await keyboard.press('Enter')
     await page.getByText('Approved: grace@example.com').waitFor()
@@ -235,10 +240,13 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
       '#/clock',
       '#/scenarios/rate-limited',
       '#/contract',
-      '#/data',
+      '#/connectors/mail',
+      '#/collections',
+      '#/snapshots',
+      '#/webhooks',
     ]) {
       await goTo(page, hash)
-      await page.locator('main :is(.line, tr, li, .step, .verdict)').filter({ visible: true }).first().waitFor()
+      await page.locator('main :is(.line, tr, li, .step, .verdict, .empty)').filter({ visible: true }).first().waitFor()
       if (await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')) wide.push(hash)
     }
     expect(wide).toEqual([])
@@ -268,6 +276,22 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     ])
     expect(time && status && time.x < status.x).toBe(true)
     expect(await line.innerText()).toContain('\\u{202e}שלום@example.com')
+    await goTo(page, `#/accounts?q=${encodeURIComponent(hebrew)}`)
+    await page.locator('th').filter({ hasText: 'שלום' }).click()
+    await page.locator('.detail').getByRole('heading', { name: 'שלום' }).waitFor()
+    await expect.poll(() => page.title()).toContain('\\u{202e}שלום')
+    const texts = await page.evaluate<
+      string[]
+    >(`[document.title, ...[...document.querySelectorAll('*')].flatMap((each) =>
+      [...each.attributes].filter(({ name }) => /title|label|placeholder/.test(name)).map(({ value }) => value))]`)
+    expect(texts.filter((text) => text.includes('שלום')).length).toBeGreaterThan(1)
+    expect(texts.filter((text) => text.includes('\u202E'))).toEqual([])
+    await goTo(page, `#/links/a%20new%20one?identifier=${encodeURIComponent(hebrew)}`)
+    const field = page.getByLabel('Identifier of the account')
+    expect(await field.inputValue()).toBe(hebrew)
+    await page.getByRole('form', { name: 'New link' }).getByText('\\u{202e}שלום').waitFor()
+    await page.keyboard.press('Escape')
+    await goTo(page, '#/timeline')
     // Both requests may come in one message of the stream, or one after the other.
     await page.locator('.line').first().getByText('mail_send_message').click()
     await page.getByRole('tab', { name: 'Request' }).click()

@@ -257,7 +257,8 @@ describeInBrowser('the dashboard', (open) => {
     await account.waitFor()
     await mock.clock.advance('1h9m')
     await account.getByText('expired 9 min').waitFor()
-    expect(await account.locator('.state').getAttribute('class')).toContain('warning')
+    expect(await account.locator('.tag').getAttribute('class')).toContain('warning')
+    expect(await account.locator('.state').innerText()).toBe('ACTIVE')
     await account.getByRole('link').click()
     await detail(page).getByText('; the next call renews it.').waitFor()
     await mock.accounts.revokeRefreshToken(session.account)
@@ -268,7 +269,7 @@ describeInBrowser('the dashboard', (open) => {
 
   it('shows who will sign in, and names them afterwards, on the page of the third party too', async () => {
     const { page, session } = await opened('#/links')
-    const linus = page.locator('.card').filter({ hasText: 'linus@example.com' })
+    const linus = page.locator('tr').filter({ hasText: 'linus@example.com' })
     await expect.poll(() => linus.getByLabel('Sign in as').inputValue()).toBe('ada@example.com')
     const link = await linus.getByRole('link', { name: 'Open' }).getAttribute('href')
     await linus.getByLabel('Sign in as').fill('nobody@example.com')
@@ -277,7 +278,7 @@ describeInBrowser('the dashboard', (open) => {
     expect(link).not.toBeNull()
     await session.api('POST', '/connected_accounts/magic_link', { connector: 'mail', identifier: 'eve@example.com' })
     const eve = await page
-      .locator('.card')
+      .locator('tr')
       .filter({ hasText: 'eve@example.com' })
       .getByRole('link', { name: 'Open' })
       .getAttribute('href')
@@ -292,7 +293,7 @@ describeInBrowser('the dashboard', (open) => {
 
   it('lists what a move of the clock has changed, with links', async () => {
     const { page } = await opened('#/clock')
-    await page.getByRole('button', { name: '+1 h' }).click()
+    await page.getByRole('button', { name: '+1 h', exact: true }).click()
     const passed = page.locator('.card').filter({ hasText: 'From' })
     await passed.getByText('1 access token expired').waitFor()
     await passed.getByText('2 links ended').waitFor()
@@ -322,7 +323,7 @@ describeInBrowser('the dashboard', (open) => {
     await page.locator('.line').filter({ hasText: 'INVALID_TOOL_INPUT' }).click()
     const details = detail(page)
     await details.getByText('tool_input.to is required').first().waitFor()
-    await menu(page, 'Fail next', '429 too many requests')
+    await details.getByRole('button', { name: 'Fail next: 429' }).click()
     await details.getByText('The next mail_send_message fails: 429 too many requests.').waitFor()
     expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(429)
     await details.getByText('It failed as asked: The next mail_send_message fails').waitFor()
@@ -346,14 +347,14 @@ describeInBrowser('the dashboard', (open) => {
     await fail('weather_get_forecast')
     expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(429)
     await page.goto(`${mock.url}/_mock/ui#/scenarios`)
-    const line = (tool: string) => page.locator('.scenarios tbody tr').filter({ hasText: `The next ${tool} fails` })
+    const line = (tool: string) => page.locator('.list-side tbody tr').filter({ hasText: `The next ${tool} fails` })
     await line('mail_send_message').getByText('spent', { exact: true }).waitFor()
     await line('weather_get_forecast').getByText('running', { exact: true }).waitFor()
     expect(await line('mail_send_message').getByText('running', { exact: true }).count()).toBe(0)
     await page.getByText(/^1 of \d+ running$/).waitFor()
     await page.getByLabel('Search scenarios').fill('Weather_get')
     await line('mail_send_message').waitFor({ state: 'detached' })
-    expect(await page.locator('.scenarios tbody tr').count()).toBe(1)
+    expect(await page.locator('.list-side tbody tr').count()).toBe(1)
   })
 
   it('draws the renewal between the calls of the third party, and copies the request as curl', async () => {
@@ -431,7 +432,7 @@ describeInBrowser('the dashboard', (open) => {
     expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(400)
     await account.getByRole('link', { name: 'create a magic link' }).click()
     await page.getByRole('button', { name: 'Create link' }).click()
-    await page.locator('.card').filter({ hasText: 'ada@example.com' }).getByRole('button', { name: 'Approve' }).click()
+    await page.locator('tr').filter({ hasText: 'ada@example.com' }).getByRole('button', { name: 'Approve' }).click()
     await page.getByText('Approved: ada@example.com').waitFor()
     await expect.poll(async () => (await session.accounts('ada')).map(({ status }) => status)).toEqual(['ACTIVE'])
     expect(serious(complaints)).toEqual([])
@@ -442,11 +443,20 @@ describeInBrowser('the dashboard', (open) => {
     const time = page.locator('.clock-time')
     await expect.poll(() => time.innerText()).toBe('12:00:00')
     await page.getByRole('row').filter({ hasText: 'and 1 more: its link stops working' }).waitFor()
-    await page.getByRole('button', { name: 'Next event, in 15 min 00 s' }).waitFor()
-    await page.getByRole('button', { name: '+1 min' }).click()
+    await page.getByRole('button', { name: 'Access token expires in 1 h 00 min' }).waitFor()
+    await page.getByRole('button', { name: 'Link ends in 15 min 00 s' }).click()
+    await expect.poll(() => time.innerText()).toBe('12:15:00')
+    await page.getByLabel('Set to (UTC)').fill('2026-01-31T12:00:00')
+    await page.getByRole('button', { name: 'Set', exact: true }).click()
+    await page.locator('.axis').getByRole('button', { name: 'ada@example.com at mail, its access token' }).click()
+    await expect.poll(() => time.innerText()).toBe('13:00:00')
+    await page.getByLabel('Set to (UTC)').fill('2026-01-31T12:00:00')
+    await page.getByRole('button', { name: 'Set', exact: true }).click()
+    await expect.poll(() => time.innerText()).toBe('12:00:00')
+    await page.getByRole('button', { name: '+1 min', exact: true }).click()
     await expect.poll(() => time.innerText()).toBe('12:01:00')
-    await page.getByRole('button', { name: '+1 h' }).click()
-    await page.getByRole('button', { name: '+1 d' }).click()
+    await page.getByRole('button', { name: '+1 h', exact: true }).click()
+    await page.getByRole('button', { name: '+1 d', exact: true }).click()
     await expect.poll(() => time.innerText()).toBe('13:01:00')
     await page.getByLabel('Set to (UTC)').fill('2026-01-31T11:00:00')
     await page.getByRole('button', { name: 'Set', exact: true }).click()
@@ -491,21 +501,69 @@ describeInBrowser('the dashboard', (open) => {
   it('shows findings with their requests, and saves reports', async () => {
     const { page, complaints } = await opened('#/contract')
     await page.getByText('The verdict fails').waitFor()
-    const headsOf = (table: string) =>
-      page.getByRole('region', { name: table }).getByRole('columnheader').allInnerTexts()
-    expect(await headsOf('Violations')).toEqual(expect.arrayContaining(['Found', 'Rule', 'Basis']))
-    const heads = ['Operation', 'Where', 'Found', 'Rule', 'Basis', 'Times', 'Requests']
-    expect(await headsOf('Warnings')).toEqual(heads)
+    const findings = (name: string) => page.getByRole('region', { name }).locator('.finding')
+    await findings('Violations').first().waitFor()
+    const badge = Number.parseInt(await page.getByRole('navigation').locator('.badge.error').innerText(), 10)
+    expect(await findings('Violations').count()).toBe(badge)
+    const all = badge + (await findings('Warnings').count())
+    await page.getByRole('tab', { name: `Findings (${all})` }).waitFor()
+    expect(await page.getByRole('columnheader', { name: '409' }).count()).toBe(0)
+    await page.getByRole('tab', { name: 'Coverage' }).click()
+    await page.getByRole('columnheader', { name: '409' }).waitFor()
+    await page.getByRole('tab', { name: 'Findings' }).click()
     const saved = page.waitForEvent('download')
     await page.getByRole('button', { name: 'JUnit' }).click()
     expect((await saved).suggestedFilename()).toBe('toolmock-junit.xml')
-    await page.getByRole('row').filter({ hasText: 'tool_input.to' }).getByRole('link').click()
+    await findings('Violations').filter({ hasText: 'tool_input.to' }).getByRole('link').click()
     await detail(page).getByRole('heading', { name: 'mail_send_message' }).waitFor()
     expect(serious(complaints)).toEqual([])
   })
 
+  it('counts a finding of two environments once, with the test and the line of each request', async () => {
+    const { page, session } = await opened('#/timeline')
+    const label = { name: 'w', label: 'inbox > searches by sender', file: 'inbox.test.ts', line: 31 }
+    const client = await session.control<{ client_id: string; client_secret: string }>('POST', '/environments', label)
+    const form = { grant_type: 'client_credentials', client_id: client.client_id, client_secret: client.client_secret }
+    const answer = await fetch(`${mock.url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
+    const { access_token } = (await answer.json()) as { access_token: string }
+    const headers = { Authorization: `Bearer ${access_token}` }
+    expect((await fetch(`${mock.url}/api/v1/conected_accounts`, { headers })).status).toBe(404)
+    await page.goto(`${mock.url}/_mock/ui#/contract?environment=*`)
+    const finding = page.locator('.finding').filter({ hasText: 'conected_accounts' })
+    await finding.getByText('inbox.test.ts:31 · inbox > searches by sender').waitFor()
+    expect(await finding.count()).toBe(1)
+    expect(await finding.getByRole('link').count()).toBe(2)
+    const badge = await page.getByRole('navigation').locator('.badge.error').innerText()
+    expect(await page.getByRole('region', { name: 'Violations' }).locator('.finding').count()).toBe(
+      Number.parseInt(badge, 10),
+    )
+  })
+
+  it('filters accounts by their connector and sorts them', async () => {
+    const { page, complaints } = await opened('#/accounts')
+    const names = async () => (await page.locator('tbody th').allInnerTexts()).map((text) => text.split('@')[0])
+    await expect.poll(names).toEqual(['grace', 'grace', 'linus', 'ada'])
+    await page.getByLabel('Connector', { exact: true }).selectOption('mail')
+    await expect.poll(names).toEqual(['linus', 'ada'])
+    await page.getByRole('button', { name: 'Account', exact: true }).click()
+    await expect.poll(names).toEqual(['ada', 'linus'])
+    expect(await page.getByRole('columnheader', { name: 'Account' }).getAttribute('aria-sort')).toBe('ascending')
+    await page.getByRole('button', { name: 'Account ▲' }).click()
+    await expect.poll(names).toEqual(['linus', 'ada'])
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('cuts no name of a request while one is open', async () => {
+    const { page, session } = await opened('#/timeline')
+    await page.goto(`${mock.url}/_mock/ui#/timeline/${session.renewed}`)
+    await detail(page).locator('.step').first().waitFor()
+    const cut = await page.evaluate(`[...document.querySelectorAll('.line:has(.status) .what')].filter((cell) =>
+      cell.firstElementChild.getBoundingClientRect().right > cell.getBoundingClientRect().right).map(({ innerText }) => innerText)`)
+    expect(cut).toEqual([])
+  })
+
   it('shows the items of a collection as a table', async () => {
-    const { page, session, complaints } = await opened('#/data')
+    const { page, session, complaints } = await opened('#/collections')
     const fields = { id: 'n_{{sequence}}', title: '' }
     const collections = { notes: { per: 'environment', fields, seed: [{ title: 'Alpha' }, { title: 'Beta' }] } }
     await session.control('PUT', '/connectors/jotter', {
@@ -520,21 +578,22 @@ describeInBrowser('the dashboard', (open) => {
   })
 
   it('shows the items of an extension, and its requests by its name', async () => {
-    const { page, session, complaints } = await opened('#/data')
+    const { page, session, complaints } = await opened('#/collections')
     const on = { method: 'POST', path: '/api/v1/memos' }
     const responders = [{ name: 'take', on, steps: [{ create: 'memos' }] }]
     await session.control('PUT', '/extensions/memos', { extension: 'memos', collections: { memos: {} }, responders })
     await session.api('POST', '/memos', { id: 'memo_1', text: 'Gamma' })
     await page.getByLabel('Collection', { exact: true }).selectOption('extension.memos/memos')
-    await page.getByRole('cell', { name: 'Gamma' }).waitFor()
+    await page.getByRole('cell', { name: 'Gamma' }).click()
+    await page.locator('.detail .json').getByText('"Gamma"').waitFor()
     await view(page, 'Timeline')
     await page.locator('.line').filter({ hasText: 'memos' }).waitFor()
     expect(serious(complaints)).toEqual([])
   })
 
   it('shows what a client of MCP takes, with which one calls, and its requests', async () => {
-    const { page, session, complaints } = await opened('#/data?connector=mail')
-    const { mcpServers } = JSON.parse(await page.locator('.connectors details[open] .command pre').innerText()) as {
+    const { page, session, complaints } = await opened('#/connectors/mail')
+    const { mcpServers } = JSON.parse(await page.locator('.detail .command pre').innerText()) as {
       mcpServers: { mail: { url: string; headers: Record<string, string> } }
     }
     const { url, headers } = mcpServers.mail
@@ -564,26 +623,85 @@ describeInBrowser('the dashboard', (open) => {
     expect(serious(complaints)).toEqual([])
   })
 
+  it('sends an event again and by hand, and shows what each attempt was answered', async () => {
+    const { page, session, complaints } = await opened('#/webhooks')
+    await page.getByText('No webhook yet.').waitFor()
+    const receiver = new Receiver()
+    await session.control('PUT', '/webhooks/app', { url: await receiver.listen(), secret: SECRET })
+    await page.getByText('Nothing was sent yet.').waitFor()
+    await page.getByRole('link', { name: 'Send an event' }).click()
+    await page
+      .getByRole('dialog')
+      .getByLabel('Event', { exact: true })
+      .selectOption('connected_account.token_refresh_failed')
+    await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
+    await receiver.answered(1)
+    const rows = page.locator('tbody tr')
+    await rows.filter({ hasText: 'token_refresh_failed' }).getByText('200').waitFor()
+    await rows.getByRole('button', { name: 'Send again' }).click()
+    await receiver.answered(2)
+    await expect.poll(() => rows.count()).toBe(2)
+    expect(receiver.events[1]).toEqual(receiver.events[0])
+    await rows.first().getByRole('link').click()
+    await detail(page).getByText('The application acknowledged the event.').waitFor()
+    expect(serious(complaints)).toEqual([])
+    await receiver.close()
+  })
+
+  it('compares two runs by their tests: environments, and a saved journal', async () => {
+    const { page, session, complaints } = await opened('#/timeline')
+    const { requests } = await session.control<{ requests: object[] }>('GET', '/requests')
+    await mock.scenarios.clear()
+    await session.send({ subject: 'Without a recipient' })
+    await session.api('GET', '/connections')
+    await page.getByRole('navigation').getByRole('link', { name: 'Runs' }).click()
+    await page.getByLabel('The run after').selectOption('default')
+    const chooser = page.waitForEvent('filechooser')
+    await page.getByLabel('The run before').selectOption('a saved journal')
+    const lines = requests.map((request) => JSON.stringify(request)).join('\n')
+    await (await chooser).setFiles({ name: 'run.jsonl', mimeType: 'text/plain', buffer: Buffer.from(lines) })
+    await page.getByText('2 changes, 0 new failures').waitFor()
+    const rows = page.locator('tbody tr')
+    expect(await rows.filter({ hasText: 'new' }).count()).toBe(2)
+    expect(await violationsOf(page)).toEqual([])
+    await rows.filter({ hasText: 'list_connections' }).getByRole('link').click()
+    await detail(page).getByRole('heading', { name: 'list_connections' }).waitFor()
+    await mock.environment('empty')
+    await view(page, 'Runs')
+    await page.getByLabel('The run before').selectOption('empty')
+    await rows.filter({ hasText: 'create_token' }).getByText('new').waitFor()
+    await page.getByLabel('The run after').selectOption('empty')
+    await page.getByText('Both runs have the same answers.').waitFor()
+    expect(serious(complaints)).toEqual([])
+  })
+
   it('saves what led to a request as a scenario', async () => {
     const { page, session, complaints } = await opened('#/timeline')
     await page.goto(`${mock.url}/_mock/ui#/timeline/${session.renewed}`)
     await detail(page).getByRole('button', { name: 'Save as scenario' }).click()
-    const saved = page.waitForEvent('download')
-    await detail(page).getByRole('button', { name: 'Download its seed' }).click()
-    expect((await saved).suggestedFilename()).toMatch(/-seed\.json$/)
+    const saved: string[] = []
+    page.on('download', (file) => saved.push(file.suggestedFilename()))
+    await detail(page).getByRole('button', { name: 'Download scenario and seed' }).click()
+    await expect.poll(() => saved.length).toBe(2)
+    const command = await detail(page).locator('.actions .command pre').innerText()
+    for (const name of saved) expect(command).toContain(` ${name} `)
+    expect(command).toContain('--clock 2026-01-31T12:00:00.000Z')
     await detail(page).getByText('Saved as').getByRole('link').click()
-    await page.getByLabel('The scenario as YAML').waitFor()
+    expect(await page.getByLabel('The scenario as YAML').inputValue()).toMatch(/^name: replay-/)
     await page.getByText('No problem found.').waitFor()
+    await page.goto(`${mock.url}/_mock/ui#/timeline/${session.refused}`)
+    await detail(page).getByRole('button', { name: 'Save as scenario' }).click()
+    await detail(page).getByText('Its rule does nothing').waitFor()
     expect(serious(complaints)).toEqual([])
   })
 
   it('saves, compares and restores snapshots, and resets', async () => {
-    const { page, session, complaints } = await opened('#/data')
+    const { page, session, complaints } = await opened('#/snapshots')
     await page.getByLabel('Name').fill('before')
     await page.getByRole('button', { name: 'Save a snapshot' }).click()
     await page.getByRole('button', { name: 'Restore' }).waitFor()
     await mock.accounts.expire(session.account)
-    await page.getByRole('button', { name: 'What changed since' }).click()
+    await page.getByRole('link', { name: 'before' }).click()
     await page.getByRole('cell', { name: '"EXPIRED"' }).waitFor()
     await page.getByRole('button', { name: 'Restore' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click()
@@ -618,7 +736,16 @@ describeInBrowser('the dashboard', (open) => {
     await session.api('POST', '/connected_accounts/magic_link', { connector: 'mail', identifier: hostile })
     await page.locator('.line').filter({ hasText: 'onerror' }).first().click()
     await detail(page).locator('.step').first().waitFor()
-    for (const name of ['Accounts', 'Links', 'Clock', 'Contract', 'Data']) {
+    for (const name of [
+      'Accounts',
+      'Links',
+      'Clock',
+      'Contract',
+      'Webhooks',
+      'Connectors',
+      'Collections',
+      'Snapshots',
+    ]) {
       await view(page, name)
       await page.waitForTimeout(0)
     }
@@ -674,7 +801,13 @@ describeInBrowser('the dashboard', (open) => {
     '#/scenarios',
     '#/scenarios/rate-limited',
     '#/contract',
-    '#/data?connector=mail',
+    '#/contract?tab=coverage',
+    '#/links/a%20new%20one',
+    '#/connectors/mail',
+    '#/collections',
+    '#/snapshots',
+    '#/webhooks',
+    '#/runs',
   ]
   it.each(THEMES.flatMap((theme) => [390, 1280].map((width) => ({ theme, width }))))(
     'is accessible and fits in a $theme window of $width pixels',
@@ -688,7 +821,7 @@ describeInBrowser('the dashboard', (open) => {
           .replace('ACCOUNT', session.account)
         await page.goto(`${mock.url}/_mock/ui${hash}`)
         await page
-          .locator('main :is(.line, tr, li, .step, .verdict, .json)')
+          .locator('main :is(.line, tr, li, .step, .verdict, .json, .empty)')
           .filter({ visible: true })
           .first()
           .waitFor()

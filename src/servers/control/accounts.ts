@@ -20,15 +20,12 @@ import { putConnection } from '../../state/seeding.ts'
 
 export const accountHandlers = {
   list_accounts: ({ environment, query }) => {
-    const { query: text, status, order, offset, limit } = query
+    const { query: text, connector, status, order, offset, limit } = query
     const statuses: Partial<Record<AccountStatus, number>> = {}
     const { accounts } = environment.model.tables
     for (const account of accounts.values()) statuses[account.status] = (statuses[account.status] ?? 0) + 1
-    const filter = text === undefined ? {} : { query: text }
-    const rows = environment.model.accountIndex.where(filter)
-    const matching = status === undefined ? rows : rows.filter((account) => account.status === status)
-    const ordered = order === 'newest' ? matching.toReversed() : matching
-    const page = ordered.slice(offset, offset + limit)
+    const matching = environment.model.accountIndex.where(withoutUndefined({ query: text, connector, status }))
+    const page = inOrder(matching, order).slice(offset, offset + limit)
     return { body: { accounts: page.map(shownAccount), total_size: matching.length, statuses } }
   },
 
@@ -134,6 +131,18 @@ function connectionWith(environment: Environment, idOrKey: string): Connection {
 }
 
 /** Without credentials, and with the secrets in its `api_config` masked: these answers are shown on screens. */
+/** Accounts in the order of creation or its reverse, or by the text of a field, whose equals stay in the order of creation. */
+function inOrder(accounts: readonly Account[], order: string): readonly Account[] {
+  if (order === 'oldest') return accounts
+  if (order === 'newest') return accounts.toReversed()
+  const field = order.replace(/^-/, '') as 'identifier' | 'connector' | 'status' | 'token_expires_at'
+  const sign = order.startsWith('-') ? -1 : 1
+  const valueOf = (account: Account): string =>
+    (field === 'token_expires_at' ? withoutCredentials(account)[field] : account[field]) ?? ''
+  const keyed = accounts.map((account) => [valueOf(account), account] as const)
+  return keyed.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0)).map(([, account]) => account)
+}
+
 function shownAccount(account: Account): JsonObject {
   const { api_config } = account
   return { ...withoutCredentials(account), api_config: maskJson(api_config) }

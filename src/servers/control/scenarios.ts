@@ -3,6 +3,7 @@ import { checkDocumentName, type EnvironmentCall, type ControlReply, type Contro
 
 const loadValidation = lazyImport(() => import('../../files/validate.ts'))
 const loadScenarioParser = lazyImport(() => import('../../files/scenario-files.ts'))
+const loadDocumentText = lazyImport(() => import('../../files/document-text.ts'))
 
 type ScenarioCall = EnvironmentCall<'put_scenario' | 'start_scenario' | 'stop_scenario'>
 
@@ -23,7 +24,8 @@ export const scenarioHandlers = {
     const source = { file: 'body', text: body.text }
     const scenario = await parseScenario(source, services.documentChecks, environment.connectors)
     checkDocumentName('name', scenario.name, path.name)
-    scenarios.define(scenario)
+    const { editableText } = await loadDocumentText()
+    scenarios.define({ ...scenario, text: editableText(body.text) })
     return scenarioReply(call)
   },
 

@@ -8,12 +8,12 @@ import { isAnswered, titleOf } from './entry.ts'
 import { fieldsOf, inputOf, type InputField } from './input-form.ts'
 import { linkCommand } from './links.tsx'
 import { change, changeClock, clockNow, timeline } from './live.ts'
-import { Facts, Id, Json, Status, Table } from './content.tsx'
-import { Field, Form, SearchField, SmallButton } from './controls.tsx'
+import { Facts, Id, Json, Status } from './content.tsx'
+import { Field, Form, SmallButton } from './controls.tsx'
 import { Detail, Empty, Loading, Problem, Section } from './layout.tsx'
-import { setParameters, go, linkTo, route } from './hash-route.ts'
+import { type Column, ListView } from './list-view.tsx'
+import { setParameters, go, linkTo, NEW, route } from './hash-route.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
-import { useListNavigation } from './keyboard.ts'
 
 type Account = Schemas['Accounts']['accounts'][number]
 type AccountWithTools = Schemas['AccountWithTools']
@@ -22,19 +22,32 @@ type Tool = Schemas['AccountTool']
 const PAGE = 100
 
 export function AccountsView() {
-  const { id, parameters } = route.value
-  const { q = '', status = '', from = '0' } = parameters
+  const { q = '', status = '', connector = '', sort = 'newest', from = '0' } = route.value.parameters
   const offset = Math.max(0, Math.floor(Number(from)) || 0)
-  const query = { query: q, status, order: 'newest', limit: PAGE, offset }
+  const query = { query: q, status, connector, order: sort, limit: PAGE, offset }
   const { value, error } = useApi<Schemas['Accounts']>('/accounts', query)
-  const accounts = value?.accounts ?? []
-  useListNavigation(accounts.length, () => go('accounts', '', parameters))
+  const connectors = useApi<Schemas['Connectors']>('/connectors').value?.connectors ?? []
   const all = Object.values(value?.statuses ?? {}).reduce((sum, count) => sum + count, 0)
+  const total = value?.total_size ?? 0
   return (
-    <div class="split">
-      <div class="column list-side">
-        <div class="buttons controls" role="search" aria-label="Accounts">
-          <SearchField label="Search accounts" value={q} onInput={(text) => setParameters({ q: text, from: '' })} />
+    <ListView
+      view="accounts"
+      noun="account"
+      rows={value?.accounts}
+      columns={COLUMNS}
+      idOf={({ id }) => id}
+      nameOf={({ identifier }) => identifier}
+      total={all}
+      note={plural(total, 'account')}
+      error={error}
+      controls={
+        <>
+          <Field
+            label="Connector"
+            value={connector}
+            options={[['', 'any connector'], ...connectors.map((each) => [each.connector, each.connector] as const)]}
+            onInput={(next) => setParameters({ connector: next, from: '' })}
+          />
           <Field
             label="Status"
             value={status}
@@ -44,49 +57,42 @@ export function AccountsView() {
             ]}
             onInput={(next) => setParameters({ status: next, from: '' })}
           />
-          <span class="space" />
-          <small>{plural(value?.total_size ?? 0, 'account')}</small>
-        </div>
-        <Problem error={error} />
-        {value && all === 0 ? (
-          <Empty title="No account yet." command={linkCommand('mail')}>
-            <p>A client creates one through the API. Or create a link and follow it as the user would:</p>
-            <a class="button" href={linkTo('links')}>
-              Create a link
-            </a>
-          </Empty>
-        ) : value && accounts.length === 0 ? (
-          <Empty title="No account matches." />
-        ) : (
-          <Table
-            label="Accounts"
-            heads={['Account', 'Connector', 'Status', 'Token expires', ['Type', 'type']]}
-            list={{
-              open: accounts.findIndex((account) => account.id === id),
-              choose: (row) => go('accounts', accounts[row]?.id, parameters),
-            }}
-            rows={accounts.map((account, row) => [
-              <a
-                href={linkTo('accounts', account.id, parameters)}
-                data-row={row}
-                aria-current={account.id === id ? 'true' : undefined}
-              >
-                {account.identifier}
-              </a>,
-              account.connector,
-              <StatusTag account={account} />,
-              <Expiry account={account} />,
-              <small class="mono">{account.authorization_type}</small>,
-            ])}
-          >
-            <Pages total={value?.total_size ?? 0} offset={offset} />
-          </Table>
-        )}
-      </div>
-      {id !== '' && <AccountDetail key={id} id={id} />}
-    </div>
+        </>
+      }
+      empty={
+        <Empty title="No account yet." command={linkCommand('mail')}>
+          <p>A client creates one through the API. Or create a link and follow it as the user would:</p>
+          <a class="button" href={linkTo('links', NEW)}>
+            Create a link
+          </a>
+        </Empty>
+      }
+      detail={(id) => <AccountDetail id={id} />}
+    >
+      <Pages total={total} offset={offset} />
+    </ListView>
   )
 }
+
+/** The server sorts them, because it sends them in pages. */
+const COLUMNS: readonly [Column<Account>, ...Column<Account>[]] = [
+  { title: 'Account', sort: 'identifier', cell: () => null },
+  { title: 'Connector', sort: 'connector', width: 128, cell: ({ connector }) => connector },
+  { title: 'Status', sort: 'status', width: 184, cell: ({ status }) => <State status={status} /> },
+  {
+    title: 'Access token',
+    sort: 'token_expires_at',
+    width: 184,
+    class: 'roomy',
+    cell: (account) => <TokenChip account={account} />,
+  },
+  {
+    title: 'Type',
+    width: 144,
+    class: 'roomy',
+    cell: ({ authorization_type }) => <small class="mono">{authorization_type}</small>,
+  },
+]
 
 function hasExpired({ status, token_expires_at: at }: Account): boolean {
   const { value: now } = clockNow
@@ -101,24 +107,17 @@ const TONES: { readonly [Status in AccountStatus]: string } = {
   PENDING_VERIFICATION: 'info',
 }
 
-function State({ status, tone = TONES[status] }: Readonly<{ status: AccountStatus; tone?: string }>) {
-  return <span class={`state ${tone}`}>{status}</span>
+function State({ status }: Readonly<{ status: AccountStatus }>) {
+  return <span class={`state ${TONES[status]}`}>{status}</span>
 }
 
-/** An account stays ACTIVE when its access token has expired and can be renewed, which is no green state. */
-function StatusTag({ account }: Readonly<{ account: Account }>) {
-  return <State status={account.status} {...(hasExpired(account) && { tone: 'warning' })} />
-}
-
-function Expiry({ account }: Readonly<{ account: Account }>) {
+/** When the access token expires. An account stays ACTIVE when it has expired and can be renewed. */
+function TokenChip({ account }: Readonly<{ account: Account }>) {
   const { token_expires_at: at } = account
   const { value: now } = clockNow
   if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
   return (
-    <span
-      class={`number ${hasExpired(account) ? 'expired' : Date.parse(at) < now ? 'quiet' : ''}`}
-      title={momentOf(at)}
-    >
+    <span class={`tag number ${hasExpired(account) ? 'warning' : ''}`} title={momentOf(at)}>
       {hasExpired(account) && 'expired '}
       {distanceOf(Date.parse(at), now)}
     </span>
@@ -156,7 +155,7 @@ function AccountDetail({ id }: Readonly<{ id: string }>) {
       close={() => go('accounts', '', parameters)}
       title={
         <>
-          {value && <StatusTag account={value.account} />}
+          {value && <State status={value.account.status} />}
           <h2>{value?.account.identifier ?? 'Account'}</h2>
           {value && <span class="quiet">at {value.account.connector}</span>}
         </>
@@ -208,7 +207,7 @@ function Lifecycle({ value }: Readonly<{ value: AccountWithTools }>) {
         ))}
         <a
           class="button small"
-          href={linkTo('links', '', { connector: account.connector, identifier: account.identifier })}
+          href={linkTo('links', NEW, { connector: account.connector, identifier: account.identifier })}
         >
           Create a magic link
         </a>
@@ -226,7 +225,7 @@ function LifecyclePicture({ account }: Readonly<{ account: Account }>) {
   const targets = [...new Set(away.map(({ to }) => to))]
   return (
     <div class="lifecycle">
-      <StatusTag account={account} />
+      <State status={status} />
       <ul aria-label={`Next states after ${status}`}>
         {targets.map((to) => (
           <li key={to}>

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { ALL, environment, go, NEW_SCENARIO, route, setParameters, VIEW_NAMES, VIEWS } from './hash-route.ts'
+import { ALL, environment, go, NEW, route, setParameters, VIEW_NAMES, VIEWS } from './hash-route.ts'
 import type { IconName } from './icons.tsx'
 import type { Keys } from './keyboard.ts'
 import { changeClock, clockFrozen, timeline } from './live.ts'
@@ -43,7 +43,7 @@ export function allActions(): Action[] {
     }),
     ...(environment.value === ALL ? [] : clockActions()),
     ...TIMELINE_ACTIONS,
-    { text: 'New scenario', icon: 'scenarios', act: () => go('scenarios', NEW_SCENARIO) },
+    { text: 'New scenario', icon: 'scenarios', act: () => go('scenarios', NEW) },
     { keys: '/', text: 'Search' },
     { keys: 'j', text: 'Next one' },
     { keys: 'k', text: 'Previous one' },

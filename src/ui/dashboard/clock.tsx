@@ -19,7 +19,6 @@ export function ClockView() {
   const frozen = clockFrozen.value
   const [moved, setMoved] = useState<Schemas['MovedClock'] | undefined>(undefined)
   const groups = groupsOf(due.value?.due ?? []).slice(0, MAX_GROUPS)
-  const next = groups[0]?.[0]
   const change = (body: Schemas['ClockChange']): void => run(async () => setMoved(await changeClock(body)))
   return (
     <div class="column page">
@@ -54,21 +53,27 @@ export function ClockView() {
             <Button label="+1 min" disabled={busy} onClick={() => change({ advance: '1m' })} />
             <Button label="+1 h" disabled={busy} onClick={() => change({ advance: '1h' })} />
             <Button label="+1 d" disabled={busy} onClick={() => change({ advance: '1d' })} />
-            {next && now !== undefined && (
-              <Button
-                label={`Next event, ${distanceOf(Date.parse(next.at), now)}`}
-                title={`${next.subject}: ${next.effect}`}
-                disabled={busy}
-                onClick={() => change({ now: next.at })}
-              />
-            )}
           </div>
+          {now !== undefined && (
+            <div class="buttons" role="group" aria-label="To what is due next">
+              {firstOfEachKind(groups).map((item) => (
+                <SmallButton
+                  key={item.kind}
+                  label={`${NEXT[item.kind]} ${distanceOf(Date.parse(item.at), now)}`}
+                  title={`${item.subject}: ${item.effect}`}
+                  disabled={busy}
+                  onClick={() => change({ now: item.at })}
+                />
+              ))}
+            </div>
+          )}
           <SetClock busy={busy} change={change} />
           <Problem error={error} />
         </div>
       </div>
       {moved && <Passed moved={moved} />}
       <Section level={2} title="Due next">
+        {now !== undefined && <Axis now={now} groups={groups} jump={(at) => change({ now: at })} />}
         {due.value ? <Problem error={due.error} /> : <Loading error={due.error} />}
         {due.value?.due.length === 0 ? (
           <Empty title="No event is due." command={commandOf('clock advance 1h')}>
@@ -109,7 +114,64 @@ export function ClockView() {
 }
 
 /** Events of one kind that fall due in the same second. */
-function groupsOf(due: readonly DueItem[]): (readonly [DueItem, ...DueItem[]])[] {
+type DueGroup = readonly [DueItem, ...DueItem[]]
+
+/** What the next event of a kind does, on the button that goes there. */
+const NEXT: { readonly [Kind in DueItem['kind']]: string } = {
+  account: 'Account expires',
+  access_token: 'Access token expires',
+  magic_link: 'Link ends',
+  auth_request: 'Auth request expires',
+  bearer_token: 'Bearer token expires',
+}
+
+function firstOfEachKind(groups: readonly DueGroup[]): DueItem[] {
+  return groups
+    .map(([item]) => item)
+    .filter(({ kind }, at, items) => items.findIndex((each) => each.kind === kind) === at)
+}
+
+/** Less of the axis than this between two marks leaves no room for the text of the second. */
+const LABEL_WIDTH = 0.11
+
+/** The events on a line from now on, whose scale is logarithmic: seconds and months are on it at once. A click goes there. */
+function Axis({
+  now,
+  groups,
+  jump,
+}: Readonly<{ now: number; groups: readonly DueGroup[]; jump: (at: string) => void }>) {
+  const scale = (at: string): number => Math.log1p(Math.max(0, Date.parse(at) - now) / 60_000)
+  const last = groups.at(-1)
+  if (!last) return null
+  const end = scale(last[0].at) || 1
+  let labelled = -LABEL_WIDTH
+  return (
+    <div class="axis" role="group" aria-label="Due next, on a line">
+      <span class="axis-now">now</span>
+      {groups.map(([item, ...others]) => {
+        const place = 0.06 + 0.86 * (scale(item.at) / end)
+        const hasRoom = place - labelled >= LABEL_WIDTH
+        if (hasRoom) labelled = place
+        const text = distanceOf(Date.parse(item.at), now).replace(/^in /, '+')
+        return (
+          <button
+            key={`${item.at} ${item.kind} ${item.id}`}
+            type="button"
+            class="axis-mark"
+            style={{ left: `${place * 100}%` }}
+            title={`${text}: ${others.length > 0 ? `${others.length + 1} × ` : ''}${item.subject}, ${item.effect}`}
+            aria-label={`${text}: ${item.subject}, ${item.effect}`}
+            onClick={() => jump((others.at(-1) ?? item).at)}
+          >
+            {hasRoom && <small>{text}</small>}
+          </button>
+        )
+      })}
+    </div>
+  )
+}
+
+function groupsOf(due: readonly DueItem[]): DueGroup[] {
   const groups = new Map<string, [DueItem, ...DueItem[]]>()
   for (const item of due) {
     const key = `${item.at.slice(0, 19)} ${item.kind} ${item.effect}`

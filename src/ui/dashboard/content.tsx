@@ -77,8 +77,8 @@ export function Facts({
 }
 
 /**
- * A table that scrolls sideways where it is wider than its place, or as a whole as the list of a view. A heading is a text, or a
- * text with the class of its column. The cell in the column `by` is the heading of its row.
+ * A table that scrolls sideways where it is wider than its place. A heading is a text, or a text with the class of its column. The
+ * cell in the column `by` is the heading of its row.
  */
 export function Table({
   caption,
@@ -87,8 +87,6 @@ export function Table({
   rows,
   by = 0,
   class: className = '',
-  list,
-  children,
 }: Readonly<{
   class?: string
   caption?: string
@@ -97,13 +95,10 @@ export function Table({
   heads: readonly (string | readonly [text: string, className: string])[]
   rows: readonly (readonly ComponentChildren[])[]
   by?: number
-  /** In a list, one row can be open, and a click opens one. */
-  list?: { readonly open: number; readonly choose: (row: number) => void }
-  children?: ComponentChildren
 }>) {
   const columns = heads.map((head) => (typeof head === 'string' ? ([head, ''] as const) : head))
   return (
-    <div class={list ? 'scroll' : 'scroll-x'} tabIndex={0} role="region" aria-label={label}>
+    <div class="scroll-x" tabIndex={0} role="region" aria-label={label}>
       <table class={`${className} ${className === 'matrix' ? '' : 'stacked'}`}>
         {caption !== undefined && <caption>{caption}</caption>}
         <thead>
@@ -117,7 +112,7 @@ export function Table({
         </thead>
         <tbody>
           {rows.map((cells, row) => (
-            <tr key={row} class={row === list?.open ? 'open' : ''} onClick={list && (() => list.choose(row))}>
+            <tr key={row}>
               {cells.map((cell, at) => {
                 const [Cell, scope] = at === by ? (['th', 'row'] as const) : (['td', undefined] as const)
                 return (
@@ -130,7 +125,6 @@ export function Table({
           ))}
         </tbody>
       </table>
-      {children}
     </div>
   )
 }

@@ -1,16 +1,15 @@
-import { Fragment } from 'preact'
-import { isViolation } from '../../model/domain/finding.ts'
+import { findingText, isViolation } from '../../model/domain/finding.ts'
 import { plural } from '../../model/domain/text.ts'
 import { download, type Schemas } from './api.ts'
 import { environments } from './live.ts'
-import { Name, Path, Table, Tag } from './content.tsx'
+import { Table, Tag } from './content.tsx'
 import { SmallButton } from './controls.tsx'
-import { Empty, Loading, Problem, Section } from './layout.tsx'
-import { ALL, environment, linkTo } from './hash-route.ts'
+import { timeOf } from './format.ts'
+import { Empty, Loading, Problem, Tabs } from './layout.tsx'
+import { linkTo, route } from './hash-route.ts'
 import { useAction, useApi } from './use-api.ts'
 
 type Report = Schemas['ContractReport']
-type EnvironmentRecord = Report['environments'][number]
 type Finding = Schemas['ReportFinding']
 type Coverage = Schemas['CoverageReport']['total']
 type Reach = Coverage['operations'][number]['reach']
@@ -26,6 +25,7 @@ export function ContractView() {
   const { value: report, error } = useApi<Report>('/contract')
   const { value: coverage } = useApi<Schemas['CoverageReport']>('/coverage')
   const { busy, error: failed, run } = useAction()
+  const tab = route.value.parameters['tab'] === 'coverage' ? 'coverage' : ''
   if (error || !report)
     return (
       <div class="column page">
@@ -34,11 +34,16 @@ export function ContractView() {
     )
   const { total, ok } = report
   const isUnused = ok && total.judged === 0
+  const violations = total.findings.filter(isViolation)
+  const warnings = total.findings.filter((finding) => !isViolation(finding))
   return (
     <div class="column page">
       <div class={`row wrap card verdict ${isUnused ? 'info' : ok ? 'success' : 'error'}`} role="status">
         <strong>{isUnused ? 'No verdict yet' : ok ? 'The contract is kept' : 'The verdict fails'}</strong>
-        <span>{countsOf(total)}</span>
+        <span>
+          {plural(total.requests, 'request')}
+          {total.injected > 0 && ` · ${total.injected} answered by a scenario`}
+        </span>
         <span class="space" />
         <span class="buttons" role="group" aria-label="Downloads">
           {DOWNLOADS.map(([format, text, file]) => (
@@ -52,113 +57,107 @@ export function ContractView() {
         </span>
       </div>
       <Problem error={failed} />
-      {isUnused ? (
-        <Empty title="The verdict begins with the first valid request." command="npx toolmock run -- npm test">
-          <p>Run your tests against a mock, which then says whether they kept the contract:</p>
-        </Empty>
-      ) : (
-        report.environments.map((record) => <EnvironmentFindings key={record.name} record={record} />)
-      )}
-      {coverage && <CoverageMatrix coverage={coverage.total} />}
+      <div class="column card parts">
+        <Tabs
+          label="Parts of the contract"
+          tabs={[
+            ['', `Findings (${total.findings.length})`],
+            ['coverage', coverage ? `Coverage (${coverageText(coverage.total)})` : 'Coverage'],
+          ]}
+          tab={tab}
+        />
+        <div role="tabpanel" aria-labelledby={`tab-${tab}`}>
+          {tab === 'coverage' ? (
+            coverage && <CoverageMatrix coverage={coverage.total} />
+          ) : isUnused ? (
+            <Empty title="The verdict begins with the first valid request." command="npx toolmock run -- npm test">
+              <p>Run your tests against a mock, which then says whether they kept the contract:</p>
+            </Empty>
+          ) : (
+            <>
+              <Findings title="Violations" tone="error" findings={violations} />
+              <Findings title="Warnings" tone="warning" findings={warnings} />
+              {total.findings.length === 0 && <p class="quiet">No finding.</p>}
+              {total.left_out > 0 && <p class="quiet">Left out: {plural(total.left_out, 'more finding')}.</p>}
+            </>
+          )}
+        </div>
+      </div>
     </div>
   )
 }
 
-function countsOf({ requests, injected, findings }: Report['total']): string {
-  const violations = findings.filter(isViolation).length
-  const counts: readonly (readonly [count: number, text: string])[] = [
-    [violations, plural(violations, 'violation')],
-    [findings.length - violations, plural(findings.length - violations, 'warning')],
-    [injected, `${injected} answered by a scenario`],
-  ]
-  const shown = counts.filter(([count]) => count > 0).map(([, text]) => text)
-  return [plural(requests, 'request'), ...shown].join(' · ')
-}
-
-/** The findings of one environment. With the fixture for vitest, each test has its own environment. */
-function EnvironmentFindings({ record }: Readonly<{ record: EnvironmentRecord }>) {
-  const { name, findings, left_out } = record
-  const label = environments.value.find((each) => each.name === name)?.label ?? null
-  const violations = findings.filter(isViolation)
-  const warnings = findings.filter((finding) => !isViolation(finding))
-  if (findings.length === 0 && environment.value === ALL) return null
-  return (
-    <Section
-      level={2}
-      title={label ?? name}
-      note={
-        violations.length === 0 ? (
-          <Tag tone="success">kept</Tag>
-        ) : (
-          <Tag tone="error">{plural(violations.length, 'violation')}</Tag>
-        )
-      }
-    >
-      <FindingTable title="Violations" tone="error" findings={violations} in={name} />
-      <FindingTable title="Warnings" tone="warning" findings={warnings} in={name} />
-      {findings.length === 0 && <p class="quiet">No finding.</p>}
-      {left_out > 0 && <p class="quiet">Left out: {plural(left_out, 'more finding')}.</p>}
-    </Section>
-  )
-}
-
-function FindingTable({
-  title,
-  tone,
-  findings,
-  in: name,
-}: Readonly<{ title: string; tone: string; findings: readonly Finding[]; in: string }>) {
+/** Each finding once, whatever the environments that had it, with its first requests. */
+function Findings({ title, tone, findings }: Readonly<{ title: string; tone: string; findings: readonly Finding[] }>) {
   if (findings.length === 0) return null
   return (
-    <Table
-      class="findings"
-      caption={title}
-      heads={[
-        'Operation',
-        ['Where', 'mono'],
-        'Found',
-        ['Rule', 'wide'],
-        'Basis',
-        ['Times', 'number'],
-        ['Requests', 'number'],
-      ]}
-      rows={findings.map((finding) => {
-        const { operation, field, found, allowed, did_you_mean: meant, code, basis, count, requests, rule } = finding
-        return [
-          <Name name={operation ?? 'No operation'} />,
-          rule ? (
-            <a href={linkTo('scenarios', rule.scenario, { environment: name })}>{field}</a>
-          ) : (
-            <Path path={field} />
-          ),
-          found,
-          meant === null ? allowed : `${allowed}: did you mean ${meant}?`,
-          <>
-            <Tag tone={tone}>{code}</Tag>
-            <br />
-            <small class="mono">{basis}</small>
-          </>,
-          count,
-          <RequestLinks ids={requests} in={name} />,
-        ]
-      })}
-    />
+    <section aria-label={title}>
+      <h2>
+        {title} <Tag tone={tone}>{findings.length}</Tag>
+      </h2>
+      {findings.map((finding, at) => (
+        <OneFinding key={at} finding={finding} tone={tone} />
+      ))}
+    </section>
   )
 }
 
-function RequestLinks({ ids, in: name }: Readonly<{ ids: readonly string[]; in: string }>) {
+const MAX_EXAMPLES = 5
+
+function OneFinding({ finding, tone }: Readonly<{ finding: Finding; tone: string }>) {
+  const { operation, code, basis, count, examples, rule, tests, test_count: testCount } = finding
+  const labels = new Map(environments.value.map(({ name, label }) => [name, label]))
   return (
-    <>
-      {ids.slice(0, 3).map((id, index) => (
-        <Fragment key={id}>
-          {' '}
-          <a href={linkTo('timeline', id, { in: name })} aria-label={`${index + 1}: request ${id}`}>
-            {index + 1}
+    <details class={`finding ${tone}`} open>
+      <summary class="row">
+        <span>
+          <Tag tone={tone}>{code}</Tag> <strong>{operation ?? 'No operation'}</strong> {findingText(finding)}{' '}
+          <small class="mono">{basis}</small>
+        </span>
+        <span class="space" />
+        <small class="number">{count} ×</small>
+      </summary>
+      <div class="column finding-rows">
+        {rule && (
+          <a
+            href={linkTo(
+              'scenarios',
+              rule.scenario,
+              rule.environment === null ? {} : { environment: rule.environment },
+            )}
+          >
+            {rule.scenario}: {rule.rule}
           </a>
-        </Fragment>
-      ))}
-    </>
+        )}
+        {examples.slice(0, MAX_EXAMPLES).map(({ id, environment: name, method, path, at, excerpt }) => {
+          const label = labels.get(name) ?? null
+          return (
+            <a key={`${name} ${id}`} class="row finding-row" href={linkTo('timeline', id, { in: name })}>
+              <span class="mono quiet">{timeOf(at).slice(0, 8)}</span>
+              <span>
+                {method} {path}
+              </span>
+              <code title={excerpt}>{excerpt}</code>
+              <small>{label === null ? name : testText(tests.find((test) => test.name === label) ?? label)}</small>
+            </a>
+          )
+        })}
+        {count > MAX_EXAMPLES && (
+          <small>
+            and {plural(count - MAX_EXAMPLES, 'more request')}
+            {testCount > 1 && `, of ${testCount} tests in all`}
+          </small>
+        )}
+      </div>
+    </details>
   )
+}
+
+/** A test with where it is written. */
+function testText(test: Schemas['NamedTest'] | string): string {
+  if (typeof test === 'string') return test
+  const place = [test.file, test.line].filter((part) => part !== null).join(':')
+  return place === '' ? test.name : `${place} · ${test.name}`
 }
 
 const REACH_TEXTS: { readonly [Name in Reach]: string } = {
@@ -171,13 +170,8 @@ function CoverageMatrix({ coverage }: Readonly<{ coverage: Coverage }>) {
   const statuses = [
     ...new Set(coverage.operations.flatMap(({ statuses: each }) => each.map(({ status }) => status))),
   ].sort((a, b) => a - b)
-  const { operations, statuses: counts } = coverage.summary
   return (
-    <Section
-      level={2}
-      title="Coverage"
-      note={`${operations.driven} of ${operations.total} operations, ${counts.driven} of ${counts.total} answers`}
-    >
+    <div class="column">
       <p class="row wrap">
         {Object.entries(REACH_TEXTS).map(([reach, text]) => (
           <small key={reach} class={`reach ${reach}`}>
@@ -205,6 +199,10 @@ function CoverageMatrix({ coverage }: Readonly<{ coverage: Coverage }>) {
           }),
         ])}
       />
-    </Section>
+    </div>
   )
+}
+
+function coverageText({ summary: { operations } }: Coverage): string {
+  return `${operations.driven} of ${plural(operations.total, 'operation')}`
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { withVisibleDirections } from '../../model/domain/text.ts'
 import { listen } from './keyboard.ts'
 
 type Attributes<Tag extends keyof JSX.IntrinsicElements> = Omit<JSX.IntrinsicElements[Tag], 'class' | 'label'>
@@ -60,6 +61,8 @@ export function Field({
   inputMode?: 'decimal' | 'text'
   placeholder?: string
   step?: number
+  /** In a dialog, which gives the focus to its first button else. */
+  autofocus?: boolean
   'aria-invalid'?: boolean
 }>) {
   const id = useId()
@@ -86,6 +89,10 @@ export function Field({
       ) : (
         <input {...shared} {...({ type } as { type: 'text' })} list={among && listId} autocomplete="off" />
       )}
+      {/* A field has its value as it is, in which such signs turn what is read. */}
+      {!options && withVisibleDirections(attributes.value) !== attributes.value && (
+        <span class="expired">{attributes.value}</span>
+      )}
       {hint !== '' && (
         <span class="quiet" id={hintId}>
           {hint}
@@ -94,7 +101,7 @@ export function Field({
       {among && (
         <datalist id={listId}>
           {among.map((each) => (
-            <option key={each} value={each} />
+            <option key={each} value={each} label={each} />
           ))}
         </datalist>
       )}
@@ -151,15 +158,18 @@ export function CopyButton({ text, label = 'Copy' }: Readonly<{ text: () => stri
   return <SmallButton label={<span aria-live="polite">{copied ? 'Copied' : label}</span>} onClick={copy} />
 }
 
-/** A button that opens a list of actions above it. */
+type MenuItem = readonly [label: string, act: () => void]
+
+/** A button that opens a list of actions above it. With `first`, the button does that one, and a second one opens the list. */
 export function Menu({
   label,
+  first,
   items,
-}: Readonly<{ label: string; items: readonly (readonly [label: string, act: () => void])[] }>) {
+}: Readonly<{ label: string; first?: MenuItem; items: readonly MenuItem[] }>) {
   const end = ({ currentTarget: menu }: { currentTarget: HTMLDetailsElement }): void => {
     menu.open = false
   }
-  return (
+  const list = (
     <details
       class="menu"
       onFocusOut={(event) => {
@@ -173,7 +183,10 @@ export function Menu({
       }}
     >
       <summary class="button small">
-        <span aria-live="polite">{label}</span> ▾
+        <span class={first && 'visually-hidden'} aria-live="polite">
+          {label}
+        </span>{' '}
+        ▾
       </summary>
       <div class="column card">
         {items.map(([text, act]) => (
@@ -190,6 +203,13 @@ export function Menu({
         ))}
       </div>
     </details>
+  )
+  if (!first) return list
+  return (
+    <span class="row joined">
+      <SmallButton label={`${label}: ${first[0].split(' ', 1).join()}`} title={first[0]} onClick={first[1]} />
+      {list}
+    </span>
   )
 }
 

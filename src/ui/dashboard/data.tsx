@@ -4,72 +4,104 @@ import { plural, shorten } from '../../model/domain/text.ts'
 import { call, download, type Schemas } from './api.ts'
 import { momentOf } from './format.ts'
 import { change } from './live.ts'
-import { Facts, Status, Table, Tag } from './content.tsx'
-import { Button, Confirmed, Field, Form, SmallButton } from './controls.tsx'
-import { Command, Empty, Problem, Section } from './layout.tsx'
-import { setParameters, environment, linkTo, route } from './hash-route.ts'
+import { Facts, Json, Status, Table, Tag } from './content.tsx'
+import { Confirmed, Field, Form, SmallButton } from './controls.tsx'
+import { Command, commandOf, Detail, Empty, Problem, Section } from './layout.tsx'
+import { type Column, ListView } from './list-view.tsx'
+import { environment, go, linkTo, NEW, route, setParameters } from './hash-route.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
 
 type Connector = Schemas['Connectors']['connectors'][number]
 
-export function DataView() {
-  return (
-    <div class="column page">
-      <Connectors />
-      <Collections />
-      <Snapshots />
-      <WholeState />
-      <Replicas />
-    </div>
-  )
-}
-
-function Connectors() {
+export function ConnectorsView() {
   const { value, error } = useApi<Schemas['Connectors']>('/connectors')
+  const { parameters } = route.value
   return (
-    <Section level={2} title="Connectors" note={value ? plural(value.connectors.length, 'connector') : undefined}>
-      <Problem error={error} />
-      {value?.connectors.length === 0 && (
+    <ListView
+      view="connectors"
+      noun="connector"
+      rows={value?.connectors}
+      idOf={({ connector }) => connector}
+      nameOf={(connector) => connector.display_name}
+      textOf={({ connector, display_name: name, tools }) => [connector, name, ...tools].join(' ')}
+      error={error}
+      columns={[
+        {
+          title: 'Connector',
+          value: (connector) => connector.display_name,
+          cell: ({ connector }) => <p class="quiet">{connector}</p>,
+        },
+        { title: 'Type', width: 144, class: 'mono roomy', cell: ({ authorization_type: type }) => type },
+        {
+          title: 'Tools',
+          width: 72,
+          class: 'number',
+          value: ({ tools }) => tools.length,
+          cell: ({ tools }) => tools.length,
+        },
+        {
+          title: 'Responders',
+          width: 112,
+          class: 'number roomy',
+          value: ({ responders }) => responders.length,
+          cell: ({ responders }) => responders.length,
+        },
+        {
+          title: 'Connection',
+          width: 120,
+          cell: ({ enabled }) => (enabled ? <Tag>enabled</Tag> : <Tag tone="warning">disabled</Tag>),
+        },
+      ]}
+      empty={
         <Empty title="No connector." command="npx toolmock init">
           <p>Add connectors with a seed: --seed, or POST /_mock/seed. A command writes one to begin with:</p>
         </Empty>
-      )}
-      <div class="connectors">
-        {value?.connectors.map((connector) => (
-          <ConnectorItem key={connector.connector} connector={connector} />
-        ))}
-      </div>
-    </Section>
+      }
+      detail={(id) => {
+        const connector = value?.connectors.find((each) => each.connector === id)
+        return (
+          <Detail
+            label="Connector"
+            name={connector?.display_name}
+            close={() => go('connectors', '', parameters)}
+            title={<h2>{connector?.display_name ?? id}</h2>}
+          >
+            <div class="detail-body">
+              {connector ? (
+                <ConnectorDetail connector={connector} />
+              ) : (
+                value && <Empty title="There is no such connector." />
+              )}
+            </div>
+          </Detail>
+        )
+      }}
+    >
+      <Replicas />
+    </ListView>
   )
 }
 
-function ConnectorItem({ connector }: Readonly<{ connector: Connector }>) {
-  const { connector: name, display_name, authorization_type, enabled, tools, responders, base_url } = connector
+function ConnectorDetail({ connector }: Readonly<{ connector: Connector }>) {
+  const { connector: name, display_name, enabled, tools, responders, base_url } = connector
   const { busy, error, run } = useAction()
-  const isOpen = route.value.parameters['connector'] === name
   return (
-    <Section
-      title={display_name}
-      open={isOpen}
-      onToggle={(opened) => {
-        if (opened !== isOpen) setParameters({ connector: opened ? name : '' })
-      }}
-      note={
-        <>
-          {!enabled && <Tag tone="warning">disabled</Tag>} <code>{name}</code>{' '}
-          <span class="wide-only">
-            {authorization_type} · {plural(tools.length, 'tool')}, {plural(responders.length, 'responder')}
-          </span>
-        </>
-      }
-    >
+    <div class="column sent">
       {connector.description !== '' && <p>{connector.description}</p>}
-      {connector.mcp_server_url !== '' && (
-        <>
-          <p>For a client of MCP, with an access token of POST /oauth/token and the identifier of an account:</p>
-          <Command text={mcpServers(connector)} />
-        </>
-      )}
+      <div class="buttons">
+        <SmallButton
+          label={enabled ? 'Disable its connection' : 'Enable its connection'}
+          disabled={busy}
+          onClick={() => run(() => change('POST', pathOf('connections', name, enabled ? 'disable' : 'enable')))}
+        />
+        <a class="button small" href={linkTo('links', NEW, { connector: name })}>
+          Create a link
+        </a>
+        <a class="button small" href={linkTo('accounts', '', { connector: name })}>
+          Its accounts
+        </a>
+      </div>
+      <Problem error={error} />
       <Facts
         facts={[
           ['Base URL', base_url && <code>{base_url}</code>],
@@ -87,18 +119,13 @@ function ConnectorItem({ connector }: Readonly<{ connector: Connector }>) {
           ])}
         />
       )}
-      <div class="buttons">
-        <SmallButton
-          label={enabled ? 'Disable its connection' : 'Enable its connection'}
-          disabled={busy}
-          onClick={() => run(() => change('POST', pathOf('connections', name, enabled ? 'disable' : 'enable')))}
-        />
-        <a class="button small" href={linkTo('links', '', { connector: name })}>
-          Create a link
-        </a>
-      </div>
-      <Problem error={error} />
-    </Section>
+      {connector.mcp_server_url !== '' && (
+        <>
+          <p>For a client of MCP, with an access token of POST /oauth/token and the identifier of an account:</p>
+          <Command text={mcpServers(connector)} />
+        </>
+      )}
+    </div>
   )
 }
 
@@ -108,77 +135,91 @@ function mcpServers({ connector, mcp_server_url: url, people }: Connector): stri
   return JSON.stringify({ mcpServers: { [connector]: { type: 'http', url, headers } } }, undefined, 2)
 }
 
-function Collections() {
+type Item = Schemas['CollectionItems']['items'][number]
+
+/** The most fields of the items that fit as columns; an open item has all. */
+const MAX_COLUMNS = 5
+const MAX_ITEMS = 200
+
+export function CollectionsView() {
   const { value, error } = useApi<{ collections: readonly Schemas['Collection'][] }>('/collections')
   const { collection: chosen = '', account = '' } = route.value.parameters
   const collections = value?.collections ?? []
-  const current = collections.find((each) => nameOf(each) === chosen) ?? collections[0]
+  const current = collections.find((each) => collectionName(each) === chosen) ?? collections[0]
   const isPerAccount = current?.per === 'account'
-  const accounts = useApi<Schemas['Accounts']>(isPerAccount ? '/accounts' : null, { query: current?.connector })
-  const owners = (accounts.value?.accounts ?? []).filter(({ connector }) => connector === current?.connector)
-  const owner = owners.find((each) => each.id === account) ?? owners[0]
-  if (value && collections.length === 0) return null
+  const owners = useApi<Schemas['Accounts']>(isPerAccount ? '/accounts' : null, { connector: current?.connector })
+  const owner = owners.value?.accounts.find((each) => each.id === account) ?? owners.value?.accounts[0]
+  const path = current && (owner ?? !isPerAccount) ? pathOf('collections', current.connector, current.collection) : null
+  const items = useApi<Schemas['CollectionItems']>(path, { account: owner?.id })
+  const all = items.value?.items ?? []
+  const key = current?.key ?? 'id'
+  const fields = [...new Set(all.flatMap((item) => Object.keys(item)))].filter((field) => field !== key)
   return (
-    <Section level={2} title="Collections" note={value ? plural(collections.length, 'collection') : undefined}>
-      <Problem error={error} />
-      {current && (
-        <div class="buttons">
-          <Field
-            label="Collection"
-            value={nameOf(current)}
-            options={collections.map((each) => [nameOf(each), nameOf(each)])}
-            onInput={(collection) => setParameters({ collection, account: '' })}
-          />
-          {owner && (
+    <ListView
+      view="collections"
+      noun="item"
+      label={current && collectionName(current)}
+      rows={value && (path === null || items.value) && all.slice(-MAX_ITEMS).reverse()}
+      idOf={(item) => cellOf(item[key])}
+      nameOf={(item) => cellOf(item[key])}
+      textOf={(item) => JSON.stringify(item)}
+      note={`${plural(all.length, 'item')}${all.length > MAX_ITEMS ? `, the newest ${MAX_ITEMS} of them` : ''}`}
+      error={error ?? items.error}
+      columns={[
+        { title: key, cell: () => null, value: (item) => cellOf(item[key]) },
+        ...fields.slice(0, MAX_COLUMNS).map((field, at): Column<Item> => {
+          const cell = (item: Item): string => cellOf(item[field])
+          return { title: field, class: at > 1 ? 'roomy' : '', cell, value: cell }
+        }),
+      ]}
+      controls={
+        current && (
+          <>
             <Field
-              label="Account"
-              value={owner.id}
-              options={owners.map((each) => [each.id, each.identifier])}
-              onInput={(next) => setParameters({ account: next })}
+              label="Collection"
+              value={collectionName(current)}
+              options={collections.map((each) => [collectionName(each), collectionName(each)])}
+              onInput={(collection) => go('collections', '', { collection })}
             />
-          )}
-        </div>
-      )}
-      {isPerAccount && accounts.value && !owner && (
-        <p class="quiet">Each account has its own items, and this connector has no account yet.</p>
-      )}
-      {current && (owner || !isPerAccount) && (
-        <CollectionTable key={`${nameOf(current)} ${owner?.id ?? ''}`} collection={current} account={owner?.id} />
-      )}
-    </Section>
-  )
-}
-
-function nameOf({ connector, collection }: Schemas['Collection']): string {
-  return `${connector}/${collection}`
-}
-
-/** The most fields of the items that fit as columns; the others are not shown. */
-const MAX_COLUMNS = 6
-const MAX_ITEMS = 200
-
-function CollectionTable({
-  collection,
-  account,
-}: Readonly<{ collection: Schemas['Collection']; account: string | undefined }>) {
-  const path = pathOf('collections', collection.connector, collection.collection)
-  const { value, error } = useApi<Schemas['CollectionItems']>(path, { account })
-  if (error) return <Problem error={error} />
-  if (!value) return null
-  if (value.items.length === 0) return <p class="quiet">No items yet. Calls create them.</p>
-  const keys = [...new Set([collection.key, ...value.items.flatMap((item) => Object.keys(item))])].slice(0, MAX_COLUMNS)
-  return (
-    <Table
-      label={nameOf(collection)}
-      caption={`${plural(value.items.length, 'item')}${value.items.length > MAX_ITEMS ? `, the newest ${MAX_ITEMS} of them` : ''}`}
-      heads={keys.map((key) => [key, key === collection.key ? 'mono' : ''])}
-      by={-1}
-      rows={value.items
-        .slice(-MAX_ITEMS)
-        .reverse()
-        .map((item) => keys.map((key) => cellOf(item[key])))}
+            {owner && (
+              <Field
+                label="Account"
+                value={owner.id}
+                options={(owners.value?.accounts ?? []).map((each) => [each.id, each.identifier])}
+                onInput={(next) => setParameters({ account: next })}
+              />
+            )}
+          </>
+        )
+      }
+      empty={
+        current === undefined ? (
+          <Empty title="No connector has a collection." />
+        ) : isPerAccount && !owner ? (
+          <Empty title="Each account has its own items, and this connector has no account yet." />
+        ) : (
+          <Empty title="No items yet. Calls create them." />
+        )
+      }
+      detail={(id) => {
+        const item = all.find((each) => cellOf(each[key]) === id)
+        const { parameters } = route.value
+        return (
+          <Detail label="Item" name={id} close={() => go('collections', '', parameters)} title={<h2>{id}</h2>}>
+            <div class="detail-body">
+              <div class="sent">
+                {item ? <Json value={item} /> : items.value && <Empty title="There is no such item." />}
+              </div>
+            </div>
+          </Detail>
+        )
+      }}
     />
   )
+}
+
+function collectionName({ connector, collection }: Schemas['Collection']): string {
+  return `${connector}/${collection}`
 }
 
 function cellOf(value: unknown): string {
@@ -186,55 +227,88 @@ function cellOf(value: unknown): string {
   return shorten(typeof value === 'string' ? value : JSON.stringify(value), 160)
 }
 
-function Snapshots() {
+export function SnapshotsView() {
   const { value, error } = useApi<Schemas['Snapshots']>('/snapshots')
   const [name, setName] = useState('')
   const action = useAction()
-  const chosen = route.value.parameters['snapshot'] ?? ''
+  const { parameters } = route.value
   const send = (method: string, ...path: readonly string[]): void =>
     action.run(async () => {
       await change(method, pathOf('snapshots', ...path))
       setName('')
     })
   return (
-    <Section level={2} title="Snapshots" note={value ? plural(value.snapshots.length, 'snapshot') : undefined}>
-      <Form class="buttons" submit={() => send('PUT', name)}>
-        <Field label="Name" wrap="choice" value={name} placeholder="before" onInput={setName} />
-        <button disabled={name === '' || action.busy}>Save a snapshot</button>
-      </Form>
-      <Problem error={error ?? action.error} />
-      {value?.snapshots.length === 0 && (
-        <p class="quiet">No snapshot yet. A snapshot saves accounts, settings and the clock.</p>
+    <ListView
+      view="snapshots"
+      noun="snapshot"
+      rows={value?.snapshots}
+      idOf={(snapshot) => snapshot.name}
+      nameOf={(snapshot) => snapshot.name}
+      textOf={(snapshot) => snapshot.name}
+      error={error ?? action.error}
+      columns={[
+        { title: 'Snapshot', value: (snapshot) => snapshot.name, cell: () => null },
+        {
+          title: 'Taken',
+          width: 176,
+          class: 'mono',
+          value: ({ taken_at }) => taken_at,
+          cell: ({ taken_at }) => momentOf(taken_at),
+        },
+        {
+          title: 'Actions',
+          width: 168,
+          cell: ({ name: each }) => (
+            <div class="buttons">
+              <Confirmed
+                label="Restore"
+                class="small"
+                disabled={action.busy}
+                title={`Restore ${each}?`}
+                text="Accounts, settings and the clock go back to the snapshot. Later changes are lost."
+                act={() => send('POST', each, 'restore')}
+              />
+              <SmallButton
+                label="Delete"
+                disabled={action.busy}
+                aria-label={`Delete the snapshot ${each}`}
+                onClick={() => send('DELETE', each)}
+              />
+            </div>
+          ),
+        },
+      ]}
+      controls={
+        <Form class="buttons" submit={() => send('PUT', name)}>
+          <Field label="Name" wrap="choice" value={name} placeholder="Name of a new one" onInput={setName} />
+          <button class="small" disabled={name === '' || action.busy}>
+            Save a snapshot
+          </button>
+        </Form>
+      }
+      empty={
+        <Empty title="No snapshot yet." command={commandOf('snapshot save before')}>
+          <p>A snapshot saves accounts, settings and the clock. A row then says what has changed since.</p>
+        </Empty>
+      }
+      detail={(id) => (
+        <Detail
+          label="Snapshot"
+          name={id}
+          close={() => go('snapshots', '', parameters)}
+          title={
+            <>
+              <h2>{id}</h2> <span class="quiet">what changed since</span>
+            </>
+          }
+        >
+          <div class="detail-body">
+            <Diff name={id} />
+          </div>
+        </Detail>
       )}
-      <ul class="column">
-        {value?.snapshots.map(({ name: each, taken_at }) => (
-          <li key={each} class="row wrap">
-            <strong>{each}</strong> <span class="quiet mono">{momentOf(taken_at)}</span>
-            <span class="space" />
-            <SmallButton
-              label="What changed since"
-              aria-pressed={chosen === each}
-              onClick={() => setParameters({ snapshot: chosen === each ? '' : each })}
-            />
-            <Confirmed
-              label="Restore"
-              class="small"
-              disabled={action.busy}
-              title={`Restore ${each}?`}
-              text="Accounts, settings and the clock go back to the snapshot. Later changes are lost."
-              act={() => send('POST', each, 'restore')}
-            />
-            <SmallButton
-              label="Delete"
-              disabled={action.busy}
-              aria-label={`Delete the snapshot ${each}`}
-              onClick={() => send('DELETE', each)}
-            />
-          </li>
-        ))}
-      </ul>
-      {chosen !== '' && <Diff name={chosen} />}
-    </Section>
+      footer={<WholeState />}
+    />
   )
 }
 
@@ -307,21 +381,22 @@ function WholeState() {
       setDone('The environment is reset to its seed.')
     })
   return (
-    <Section level={2} title="Whole state">
+    <footer class="column actions">
+      <strong>Whole state</strong>
       <p class="quiet">
         The download has every row, secrets included. An upload replaces all rows; an invalid file is refused and
         changes no row.
       </p>
       <div class="buttons">
-        <Button
+        <SmallButton
           label="Download"
           disabled={busy}
           onClick={() => run(() => download('/state', `toolmock-state-${environment.value}.json`))}
         />
-        <Button label="Upload" disabled={busy} onClick={() => file.current?.click()} />
+        <SmallButton label="Upload" disabled={busy} onClick={() => file.current?.click()} />
         <Confirmed
           label="Reset"
-          class="danger"
+          class="small danger"
           disabled={busy}
           title={`Reset ${environment.value}?`}
           text="Accounts, clock, scenarios, links and the request journal go back to the seed. Clients, bearer tokens and snapshots stay."
@@ -343,6 +418,6 @@ function WholeState() {
       </div>
       {done !== '' && !error && <p role="status">{done}</p>}
       <Problem error={error} />
-    </Section>
+    </footer>
   )
 }

@@ -1,7 +1,7 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../../model/domain/text.ts'
 import { call, type Schemas } from './api.ts'
-import { environment, go, NEW_SCENARIO } from './hash-route.ts'
+import { environment, go, NEW } from './hash-route.ts'
 import { coloured } from './highlight.ts'
 import { change } from './live.ts'
 import { notice } from './notice.tsx'
@@ -41,7 +41,7 @@ export function Editor({ of, text: given }: Readonly<{ of: string; text: string 
     return () => {
       if (draft.read() === undefined) return
       notice.value = {
-        text: `The text of ${of === NEW_SCENARIO ? 'the new scenario' : of} is not saved. It is kept as a draft.`,
+        text: `The text of ${of === NEW ? 'the new scenario' : of} is not saved. It is kept as a draft.`,
         actions: [
           ['Go back to it', () => (location.hash = hash)],
           ['Discard it', () => draft.keep(undefined)],

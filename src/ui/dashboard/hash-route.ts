@@ -14,7 +14,11 @@ export const VIEWS = {
   clock: { title: 'Clock', key: 'c' },
   scenarios: { title: 'Scenarios', key: 's' },
   contract: { title: 'Contract', key: 'v' },
-  data: { title: 'Data', key: 'd' },
+  runs: { title: 'Runs', key: 'r' },
+  webhooks: { title: 'Webhooks', key: 'w' },
+  connectors: { title: 'Connectors', key: 'n' },
+  collections: { title: 'Collections', key: 'd' },
+  snapshots: { title: 'Snapshots', key: 'p' },
 } as const
 export type View = keyof typeof VIEWS
 export const VIEW_NAMES = Object.keys(VIEWS) as View[]
@@ -27,8 +31,8 @@ export interface HashRoute {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** The id of a scenario that is not saved yet. A space is not allowed in the name of a scenario. */
-export const NEW_SCENARIO = 'new scenario'
+/** The id of a scenario or a link that is not there yet. A space is not allowed in the name of a scenario. */
+export const NEW = 'a new one'
 
 /** The value of `?environment=` for all environments at once. */
 export const ALL = '*'

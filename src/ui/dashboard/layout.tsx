@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { type ApiError, serverUrl } from './api.ts'
-import { CopyButton, SmallButton } from './controls.tsx'
-import { ALL, environment } from './hash-route.ts'
+import { Button, CopyButton, SmallButton } from './controls.tsx'
+import { ALL, environment, setParameters } from './hash-route.ts'
 import { Icon } from './icons.tsx'
 
 export function Problem({ error }: Readonly<{ error?: Pick<ApiError, 'message'> | undefined }>) {
@@ -136,4 +136,39 @@ export function Detail({
       {children}
     </section>
   )
+}
+
+/** Tabs, whose name is the parameter `tab` of the route; the first one has none. */
+export function Tabs({
+  label,
+  tabs,
+  tab,
+}: Readonly<{ label: string; tabs: readonly (readonly [name: string, text: string])[]; tab: string }>) {
+  return (
+    <div class="row tabs" role="tablist" aria-label={label}>
+      {tabs.map(([name, text], at) => (
+        <Button
+          key={name}
+          id={`tab-${name}`}
+          label={text}
+          role="tab"
+          aria-selected={name === tab}
+          tabIndex={name === tab ? 0 : -1}
+          onClick={() => openTab(name)}
+          onKeyDown={({ key, currentTarget }) => {
+            const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0
+            const next = tabs[(at + step + tabs.length) % tabs.length]
+            if (step === 0 || !next) return
+            openTab(next[0])
+            currentTarget.parentElement?.querySelector<HTMLElement>(`#tab-${next[0]}`)?.focus()
+          }}
+        />
+      ))}
+    </div>
+  )
+}
+
+export function openTab(name: string): void {
+  setParameters({ tab: name })
+  document.querySelector('.tabs')?.scrollIntoView({ block: 'start' })
 }

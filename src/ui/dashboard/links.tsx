@@ -4,9 +4,10 @@ import { type Schemas, serverUrl } from './api.ts'
 import { distanceOf } from './format.ts'
 import { change, clockNow } from './live.ts'
 import { Tag } from './content.tsx'
-import { CopyButton, Field, Form, SmallButton } from './controls.tsx'
+import { CopyButton, Dialog, Field, Form, SmallButton } from './controls.tsx'
 import { Empty, Problem } from './layout.tsx'
-import { inEnvironment, linkTo, route, setParameters } from './hash-route.ts'
+import { ListView } from './list-view.tsx'
+import { go, inEnvironment, linkTo, NEW, route, setParameters } from './hash-route.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
 
 type Link = Schemas['Link']
@@ -23,40 +24,75 @@ export function LinksView() {
   const { value, error } = useApi<Schemas['Links']>('/links')
   const connectors = useApi<Schemas['Connectors']>('/connectors').value?.connectors ?? []
   const [decided, setDecided] = useState<Decided | undefined>(undefined)
+  const { id, parameters } = route.value
+  const now = clockNow.value ?? 0
+  const peopleOf = (link: Link): readonly string[] =>
+    connectors.find(({ connector }) => connector === link.connector)?.people ?? []
   return (
-    <div class="column page">
-      <NewLink connectors={connectors} />
-      {decided && (
-        <p class="card" role="status">
-          {decided.decision === 'approve' ? 'Approved' : 'Denied'}: <strong>{decided.link.identifier}</strong> at{' '}
-          {decided.link.connector}
-          {decided.person !== '' && (
-            <>
-              , signed in as <strong>{decided.person}</strong>
-            </>
-          )}
-          . The redirect goes to <code>{decided.redirect}</code>.{' '}
-          <a href={linkTo('accounts', '', { q: decided.link.identifier })}>Show the account</a>
-        </p>
+    <>
+      <ListView
+        view="links"
+        noun="open link"
+        rows={value?.links}
+        idOf={(link) => link.id}
+        nameOf={({ identifier }) => identifier}
+        textOf={({ identifier, connector }) => `${identifier} ${connector}`}
+        hrefOf={() => undefined}
+        error={error}
+        columns={[
+          {
+            title: 'Account',
+            value: ({ identifier }) => identifier,
+            cell: ({ connector }) => <p class="quiet">at {connector}</p>,
+          },
+          {
+            title: 'Expires',
+            width: 136,
+            value: ({ expiry }) => expiry,
+            cell: ({ expiry }) => <Tag>{distanceOf(Date.parse(expiry), now)}</Tag>,
+          },
+          {
+            title: 'Sign in as, and decide',
+            width: 500,
+            cell: (link) => <Decide link={link} people={peopleOf(link)} done={setDecided} />,
+          },
+        ]}
+        controls={
+          <a class="button small" href={linkTo('links', NEW, parameters)}>
+            New link
+          </a>
+        }
+        empty={
+          <Empty title="No link is open." command={linkCommand(connectors[0]?.connector ?? 'mail')}>
+            <p>A client asks for one to connect an account. Create one with New link to try it, or from a shell:</p>
+          </Empty>
+        }
+      >
+        {decided && <Done decided={decided} />}
+      </ListView>
+      {id === NEW && (
+        <Dialog title="New link" onClose={() => go('links')}>
+          <NewLink connectors={connectors} />
+        </Dialog>
       )}
-      <h2>Open links</h2>
-      <Problem error={error} />
-      {value && value.links.length === 0 && (
-        <Empty title="No link is open." command={linkCommand(connectors[0]?.connector ?? 'mail')}>
-          <p>A client asks for one to connect an account. Create one above to try it, or from a shell:</p>
-        </Empty>
-      )}
-      <ul class="column">
-        {value?.links.map((link) => (
-          <LinkCard
-            key={link.id}
-            link={link}
-            people={connectors.find(({ connector }) => connector === link.connector)?.people ?? []}
-            done={setDecided}
-          />
-        ))}
-      </ul>
-    </div>
+    </>
+  )
+}
+
+function Done({ decided: { link, decision, person, redirect } }: Readonly<{ decided: Decided }>) {
+  return (
+    <p class="notice info" role="status">
+      <span>
+        {decision === 'approve' ? 'Approved' : 'Denied'}: <strong>{link.identifier}</strong> at {link.connector}
+        {person !== '' && (
+          <>
+            , signed in as <strong>{person}</strong>
+          </>
+        )}
+        . The redirect goes to <code>{redirect}</code>.{' '}
+        <a href={linkTo('accounts', '', { q: link.identifier })}>Show the account</a>
+      </span>
+    </p>
   )
 }
 
@@ -77,10 +113,10 @@ function NewLink({ connectors }: Readonly<{ connectors: readonly Connector[] }>)
     run(async () => {
       const body = { connector: chosen, identifier, ...(verifyUrl === '' ? {} : { user_verify_url: verifyUrl }) }
       await change('POST', '/links', { body })
-      setParameters({ identifier: '' })
+      go('links')
     })
   return (
-    <Form class="row wrap card row-form" aria-label="New link" submit={create}>
+    <Form aria-label="New link" submit={create}>
       <Field
         label="Connector"
         wrap="field"
@@ -92,6 +128,7 @@ function NewLink({ connectors }: Readonly<{ connectors: readonly Connector[] }>)
       />
       <Field
         label="Identifier of the account"
+        autofocus
         value={identifier}
         among={people}
         placeholder={people[0] ?? 'ada@example.com'}
@@ -116,45 +153,39 @@ function NewLink({ connectors }: Readonly<{ connectors: readonly Connector[] }>)
   )
 }
 
-function LinkCard({
+function Decide({
   link,
   people,
   done,
 }: Readonly<{ link: Link; people: readonly string[]; done: (decided: Decided) => void }>) {
   const { busy, error, run } = useAction()
   const [as, setAs] = useState(link.signs_in_as ?? '')
-  const { value: now } = clockNow
   const complete = (decision: 'approve' | 'deny'): void =>
     run(async () => {
-      const body = { decision, ...(decision === 'approve' && as !== '' ? { as } : {}) }
-      const answer = await change<Schemas['Redirect']>('POST', pathOf('links', link.id, 'complete'), {
-        body,
-      })
-      done({ link, decision, redirect: answer.redirect_url, person: decision === 'approve' ? as : '' })
+      const person = decision === 'approve' ? as : ''
+      const body = { decision, ...(person !== '' && { as: person }) }
+      const path = pathOf('links', link.id, 'complete')
+      const { redirect_url: redirect } = await change<Schemas['Redirect']>('POST', path, { body })
+      done({ link, decision, redirect, person })
     })
   return (
-    <li class="column card">
-      <p>
-        <strong>{link.identifier}</strong> <span class="quiet">at {link.connector}</span>{' '}
-        {now !== undefined && <Tag>expires {distanceOf(Date.parse(link.expiry), now)}</Tag>}
-      </p>
-      <div class="buttons">
-        {link.signs_in_as !== null && (
-          <Field label="Sign in as" wrap="choice" value={as} among={people} onInput={setAs} />
-        )}
-        <SmallButton
-          label="Approve"
-          class="primary"
-          disabled={busy || (link.signs_in_as !== null && as === '')}
-          onClick={() => complete('approve')}
-        />
-        <SmallButton label="Deny" disabled={busy} onClick={() => complete('deny')} />
-        <a class="button small" href={link.link} target="_blank" rel="noreferrer">
-          Open
-        </a>
-        <CopyButton text={() => link.link} label="Copy link" />
-      </div>
+    <div class="row wrap">
+      {link.signs_in_as !== null && (
+        <Field label="Sign in as" wrap="choice" value={as} among={people} onInput={setAs} />
+      )}
+      <span class="space" />
+      <SmallButton
+        label="Approve"
+        class="primary"
+        disabled={busy || (link.signs_in_as !== null && as === '')}
+        onClick={() => complete('approve')}
+      />
+      <SmallButton label="Deny" disabled={busy} onClick={() => complete('deny')} />
+      <a class="button small" href={link.link} target="_blank" rel="noreferrer">
+        Open
+      </a>
+      <CopyButton text={() => link.link} label="Copy link" />
       <Problem error={error} />
-    </li>
+    </div>
   )
 }

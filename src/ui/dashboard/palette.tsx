@@ -117,7 +117,7 @@ function scenarioCommand({ name, running, description }: Schemas['Scenario']): C
 function environmentCommands(): Command[] {
   return environments.value.map(({ name, label }) => {
     return {
-      icon: 'data',
+      icon: 'collections',
       text: name,
       about: `environment${label === null ? '' : `, ${label}`}`,
       act: () => enter(name),

@@ -1,6 +1,9 @@
 /** What is loaded when it is first opened. */
 export { Comparison } from './compare.tsx'
-export { DataView } from './data.tsx'
+export { CollectionsView, ConnectorsView, SnapshotsView } from './data.tsx'
+export { ContractView } from './contract.tsx'
 export { Editor } from './editor.tsx'
+export { RunsView } from './runs.tsx'
 export { Edit, sendAgain } from './send-again.tsx'
 export { snippetIn } from './snippets.ts'
+export { WebhooksView } from './webhooks.tsx'

@@ -10,8 +10,8 @@ import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.t
 import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
 import { Facts, Id, Items, Json, Status, Tag } from './content.tsx'
 import { Button, copyText, Menu, openMenu, SmallButton } from './controls.tsx'
-import { Detail, Loading, Problem, Section } from './layout.tsx'
-import { inEnvironment, linkTo, route, setParameters } from './hash-route.ts'
+import { Command, Detail, Loading, openTab, Problem, Section, Tabs } from './layout.tsx'
+import { inEnvironment, linkTo, route } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 import { change, timeline } from './live.ts'
 import type { Language } from './snippets.ts'
@@ -65,7 +65,7 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
         )}
         {explanation && <Sequence steps={explanation.steps} />}
         <EventsOf id={request.id} />
-        {isAnswer && <Tabs tab={tab} />}
+        {isAnswer && <Tabs label="Parts of the request" tabs={TABS} tab={tab} />}
         <div role={isAnswer ? 'tabpanel' : undefined} aria-labelledby={isAnswer ? `tab-${tab}` : undefined}>
           {tab === '' ? (
             <SentRequest request={request} />
@@ -79,11 +79,6 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
       {isAnswer && !request.webhook && <ActionBar request={request} />}
     </>
   )
-}
-
-function openTab(name: string): void {
-  setParameters({ tab: name })
-  document.querySelector('.tabs')?.scrollIntoView({ block: 'start' })
 }
 
 function RequestFacts({ request, facts }: Readonly<{ request: Request; facts: readonly string[] }>) {
@@ -143,31 +138,6 @@ const TABS = [
   ['answer', 'Response'],
   ['facts', 'Facts'],
 ] as const
-
-function Tabs({ tab }: Readonly<{ tab: string }>) {
-  return (
-    <div class="row tabs" role="tablist" aria-label="Parts of the request">
-      {TABS.map(([name, text], at) => (
-        <Button
-          key={name}
-          id={`tab-${name}`}
-          label={text}
-          role="tab"
-          aria-selected={name === tab}
-          tabIndex={name === tab ? 0 : -1}
-          onClick={() => openTab(name)}
-          onKeyDown={({ key, currentTarget }) => {
-            const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0
-            const next = TABS[(at + step + TABS.length) % TABS.length]
-            if (step === 0 || !next) return
-            openTab(next[0])
-            currentTarget.parentElement?.querySelector<HTMLElement>(`#tab-${next[0]}`)?.focus()
-          }}
-        />
-      ))}
-    </div>
-  )
-}
 
 /** Whether a page can send the request: one over HTTP, to the service, whose body is whole. */
 function canSend({ kind, protocol, request }: Request): boolean {
@@ -352,7 +322,11 @@ function ActionBar({ request }: Readonly<{ request: Request }>) {
           />
         )}
         {failures.length > 0 && (
-          <Menu label="Fail next" items={failures.map((failure) => [FAILURES[failure][0], () => fail(failure)])} />
+          <Menu
+            label="Fail next"
+            first={[FAILURES.rate_limited[0], () => fail('rate_limited')]}
+            items={failures.map((failure) => [FAILURES[failure][0], () => fail(failure)])}
+          />
         )}
         {success && (
           <SmallButton
@@ -379,24 +353,33 @@ function ActionBar({ request }: Readonly<{ request: Request }>) {
 
 const LANGUAGES: readonly Language[] = ['curl', 'TypeScript', 'Python']
 
-function Saved({ replay: { scenario, seed, clock, notes } }: Readonly<{ replay: Schemas['Replay'] }>) {
+function Saved({ replay: { scenario, seed, clock, mcp, notes } }: Readonly<{ replay: Schemas['Replay'] }>) {
+  const { name } = scenario
+  const { error, run } = useAction()
+  const save = async (): Promise<void> => {
+    const { document } = await call<Schemas['ScenarioWithDocument']>('GET', pathOf('scenarios', name))
+    saveAs(new Blob([document ?? JSON.stringify(scenario)]), `${name}.yaml`)
+    saveAs(new Blob([`${JSON.stringify(seed, null, 2)}\n`]), `${name}-seed.json`)
+  }
+  const flags = `--seed ${name}-seed.json --scenario ${name}.yaml --clock ${clock}${mcp ? ' --mcp' : ''}`
   return (
-    <div role="status">
+    <div class="column" role="status">
       <p>
-        Saved as <a href={linkTo('scenarios', scenario.name, inEnvironment())}>{scenario.name}</a>. It needs its seed,
-        and a clock that starts at <code>{clock}</code>.
+        Saved as <a href={linkTo('scenarios', name, inEnvironment())}>{name}</a>. Its files and this command start a
+        mock in which it happens again:
       </p>
+      <Command text={`npx toolmock start ${flags}`} />
+      {/* Every other rule of such a scenario has to fire. */}
+      {scenario.rules.every((rule) => rule['must_fire'] === false) && (
+        <p class="expired">Its rule does nothing: the client and the seed alone cause what happened.</p>
+      )}
       {notes.length > 0 && <Items items={notes} />}
       <div class="buttons">
-        <SmallButton label="Download the scenario" onClick={() => saveDocument(scenario, `${scenario.name}.json`)} />
-        <SmallButton label="Download its seed" onClick={() => saveDocument(seed, `${scenario.name}-seed.json`)} />
+        <SmallButton label="Download scenario and seed" onClick={() => run(save)} />
       </div>
+      <Problem error={error} />
     </div>
   )
-}
-
-function saveDocument(document: object, name: string): void {
-  saveAs(new Blob([`${JSON.stringify(document, null, 2)}\n`], { type: 'application/json' }), name)
 }
 
 type Step = Schemas['RequestStep']

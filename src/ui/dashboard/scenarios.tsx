@@ -3,12 +3,12 @@ import type { Scenario, Schemas } from './api.ts'
 import { wordsOf } from './format.ts'
 import { change } from './live.ts'
 import { Table, Tag } from './content.tsx'
-import { SearchField, SmallButton } from './controls.tsx'
-import { Detail, Empty, Loading, Problem, Section } from './layout.tsx'
-import { go, linkTo, NEW_SCENARIO, route, setParameters } from './hash-route.ts'
+import { SmallButton } from './controls.tsx'
+import { Detail, Loading, Problem, Section } from './layout.tsx'
+import { ListView } from './list-view.tsx'
+import { go, linkTo, NEW, route } from './hash-route.ts'
 import { OnDemand } from './on-demand.tsx'
 import { pathOf, useAction, useApi } from './use-api.ts'
-import { useListNavigation } from './keyboard.ts'
 
 const STARTER = `name: my-scenario
 description: The next tool call is refused once.
@@ -22,57 +22,51 @@ rules:
 `
 
 export function ScenariosView() {
-  const { id, parameters } = route.value
-  const { q = '' } = parameters
   const { value, error } = useApi<Schemas['Scenarios']>('/scenarios')
-  const all = value?.scenarios ?? []
-  const scenarios = all
-    .filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(q.toLowerCase()))
-    .sort((a, b) => rank(a) - rank(b))
-  useListNavigation(scenarios.length, () => go('scenarios', '', parameters))
+  const scenarios = value?.scenarios.toSorted((a, b) => rank(a) - rank(b))
+  const running = scenarios?.filter((scenario) => rank(scenario) === 0).length ?? 0
   return (
-    <div class="split">
-      <div class="column list-side">
-        <div class="buttons controls" role="search" aria-label="Scenarios">
-          <SearchField label="Search scenarios" value={q} onInput={(text) => setParameters({ q: text })} />
-          <a class="button small" href={linkTo('scenarios', NEW_SCENARIO)}>
-            New scenario
-          </a>
-          <span class="space" />
-          <small>
-            {all.filter(({ running, spent }) => running && !spent).length} of {all.length} running
-          </small>
-        </div>
-        <Problem error={error} />
-        {value && scenarios.length === 0 && <Empty title="No scenario matches." />}
-        <Table
-          label="Scenarios"
-          class="scenarios"
-          heads={[['Scenario', 'wide'], ['State', 'type'], ['Fired', 'number'], 'Actions']}
-          list={{
-            open: scenarios.findIndex(({ name }) => name === id),
-            choose: (row) => go('scenarios', scenarios[row]?.name, parameters),
-          }}
-          rows={scenarios.map((scenario, row) => [
-            <>
-              <a
-                href={linkTo('scenarios', scenario.name, parameters)}
-                data-row={row}
-                aria-current={scenario.name === id ? 'true' : undefined}
-              >
-                {scenario.name}
-              </a>
-              <p class="quiet">{scenario.description}</p>
-            </>,
-            <StateTag scenario={scenario} />,
-            scenario.started && scenario.rules.reduce((sum, { hits }) => sum + hits, 0),
-            <StartStop scenario={scenario} />,
-          ])}
-        />
-      </div>
-      {id !== '' && <ScenarioDetail key={id} name={id} />}
-    </div>
+    <ListView
+      view="scenarios"
+      noun="scenario"
+      rows={scenarios}
+      idOf={({ name }) => name}
+      nameOf={({ name }) => name}
+      textOf={({ name, description }) => `${name} ${description}`}
+      note={`${running} of ${scenarios?.length ?? 0} running`}
+      error={error}
+      columns={[
+        {
+          title: 'Scenario',
+          value: ({ name }) => name,
+          cell: ({ description }) => (
+            <p class="quiet" title={description}>
+              {description}
+            </p>
+          ),
+        },
+        { title: 'State', width: 88, cell: (scenario) => <StateTag scenario={scenario} /> },
+        {
+          title: 'Fired',
+          class: 'number roomy',
+          width: 72,
+          value: firedCount,
+          cell: (scenario) => scenario.started && firedCount(scenario),
+        },
+        { title: 'Actions', width: 136, cell: (scenario) => <StartStop scenario={scenario} /> },
+      ]}
+      controls={
+        <a class="button small" href={linkTo('scenarios', NEW)}>
+          New scenario
+        </a>
+      }
+      detail={(name) => <ScenarioDetail name={name} />}
+    />
   )
+}
+
+function firedCount({ rules }: Scenario): number {
+  return rules.reduce((sum, { hits }) => sum + hits, 0)
 }
 
 /** Running scenarios come first, then spent and stopped ones, then those that were never started. */
@@ -96,7 +90,7 @@ function StartStop({ scenario: { name, running } }: Readonly<{ scenario: Scenari
   const { busy, error, run } = useAction()
   const put = (verb: 'start' | 'stop'): void => run(() => change('POST', pathOf('scenarios', name, verb)))
   return (
-    <div class="buttons" onClick={(event) => event.stopPropagation()}>
+    <div class="buttons">
       <SmallButton
         label={running ? 'Restart' : 'Start'}
         disabled={busy}
@@ -129,7 +123,7 @@ function Rules({ name, rules }: Readonly<{ name: string; rules: Scenario['rules'
 }
 
 function ScenarioDetail({ name }: Readonly<{ name: string }>) {
-  const isNew = name === NEW_SCENARIO
+  const isNew = name === NEW
   const { parameters } = route.value
   const { value, error } = useApi<Schemas['ScenarioWithDocument']>(isNew ? null : pathOf('scenarios', name))
   const scenario = value?.scenario

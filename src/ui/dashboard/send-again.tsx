@@ -17,7 +17,7 @@ export function Edit({ request, close: end }: Readonly<{ request: Request; close
   return (
     <Dialog title="Edit and send" onClose={end}>
       <Form submit={() => run(() => sendAgain(request, path, body))}>
-        <Field label={`${request.method} to`} value={path} onInput={setPath} />
+        <Field label={`${request.method} to`} autofocus value={path} onInput={setPath} />
         {body !== undefined && <Field label="Body" rows={12} value={body} onInput={setBody} />}
         <p class="quiet">A masked secret is sent as it is shown: replace it.</p>
         <Problem error={error} />

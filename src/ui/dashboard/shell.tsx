@@ -1,12 +1,11 @@
 import { isViolation } from '../../model/domain/finding.ts'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { plural } from '../../model/domain/text.ts'
+import { plural, withVisibleDirections } from '../../model/domain/text.ts'
 import { AccountsView } from './accounts.tsx'
 import { allActions, dialog } from './actions.ts'
 import { keepToken, type Schemas, tokenProblem } from './api.ts'
 import { ClockView } from './clock.tsx'
-import { ContractView } from './contract.tsx'
 import { dayOf, timeOf } from './format.ts'
 import { Icon } from './icons.tsx'
 import { listen, PALETTE_KEY, startKeyboard } from './keyboard.ts'
@@ -40,8 +39,12 @@ const CONTENT: Readonly<Record<View, ComponentType>> = {
   links: LinksView,
   clock: ClockView,
   scenarios: ScenariosView,
-  contract: ContractView,
-  data: () => <OnDemand>{({ DataView }) => <DataView />}</OnDemand>,
+  contract: () => <OnDemand>{({ ContractView }) => <ContractView />}</OnDemand>,
+  runs: () => <OnDemand>{({ RunsView }) => <RunsView />}</OnDemand>,
+  webhooks: () => <OnDemand>{({ WebhooksView }) => <WebhooksView />}</OnDemand>,
+  connectors: () => <OnDemand>{({ ConnectorsView }) => <ConnectorsView />}</OnDemand>,
+  collections: () => <OnDemand>{({ CollectionsView }) => <CollectionsView />}</OnDemand>,
+  snapshots: () => <OnDemand>{({ SnapshotsView }) => <SnapshotsView />}</OnDemand>,
 }
 
 export function Shell() {
@@ -51,7 +54,7 @@ export function Shell() {
   useEffect(() => {
     const name = environment.value === ALL ? 'all environments' : environment.value
     const title = unknown === undefined ? VIEWS[view].title : 'No such view'
-    document.title = [openItem.value, title, name, 'toolmock'].filter(Boolean).join(' · ')
+    document.title = withVisibleDirections([openItem.value, title, name, 'toolmock'].filter(Boolean).join(' · '))
   }, [openItem.value, unknown, view, environment.value])
   const counts = useCounts()
   // In a narrow window the list of views can be wider than the window. Counts make it wider.
@@ -248,7 +251,14 @@ function TokenDialog({ found }: Readonly<{ found: string }>) {
         }}
       >
         <p>It is the value of --admin-token. It is kept in this tab, until the tab is closed.</p>
-        <Field label="Admin token" type="password" value={token} aria-invalid={found !== ''} onInput={setToken} />
+        <Field
+          label="Admin token"
+          autofocus
+          type="password"
+          value={token}
+          aria-invalid={found !== ''}
+          onInput={setToken}
+        />
         <Problem error={found === '' ? undefined : { message: found }} />
         <button class="primary" disabled={token === ''}>
           Use it

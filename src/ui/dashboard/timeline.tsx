@@ -442,7 +442,7 @@ const CELLS: readonly Cell[] = [
     title: 'Request',
     shown: (entry) => (
       <>
-        {titleOf(entry)}
+        <span title={titleOf(entry)}>{titleOf(entry)}</span>
         {entry.error_code !== null && (
           <span class={`code-of-error mono ${toneOfEntry(entry)}`}>{entry.error_code}</span>
         )}
@@ -523,7 +523,13 @@ function Heads() {
 
 function Times({ at, real_at }: TimelineEntry) {
   const title = `${momentOf(at)} by the mock's clock, ${momentOf(real_at)} in real time`
-  return <span title={title}>{timeOf(isReal.value ? real_at : at)}</span>
+  const text = timeOf(isReal.value ? real_at : at)
+  return (
+    <span title={title}>
+      {text.slice(0, 8)}
+      <span class="milliseconds">{text.slice(8)}</span>
+    </span>
+  )
 }
 
 function Marks({ marks }: TimelineEntry) {
@@ -534,9 +540,9 @@ function Marks({ marks }: TimelineEntry) {
       {shown.map((mark) => {
         const [text, tone, icon] = MARK_TEXTS[mark]
         return (
-          <span key={mark} class={`mark ${tone}`}>
+          <span key={mark} class={`mark ${tone}`} title={text}>
             <Icon name={icon} />
-            {text}
+            <span class="mark-text">{text}</span>
           </span>
         )
       })}

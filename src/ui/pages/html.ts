@@ -6,9 +6,9 @@ export class Html {
 
   constructor(strings: TemplateStringsArray, values: readonly HtmlValue[]) {
     this.#text = strings.reduce((text, literal, at) => {
-      // An attribute such as the value of a field is sent back as it is; text is only read.
-      const isAttribute = strings[at - 1]?.endsWith('="') ?? false
-      return text + render(values[at - 1], isAttribute) + literal
+      // An attribute such as the value of a field is sent back as it is; text and its like are only read.
+      const isSentBack = /(?<!title|aria-label|alt|placeholder)="$/.test(strings[at - 1] ?? '')
+      return text + render(values[at - 1], isSentBack) + literal
     })
   }
 
@@ -42,12 +42,12 @@ const ENTITIES = new Map([
 // eslint-disable-next-line no-control-regex -- the expression is about control characters
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g
 
-function render(value: HtmlValue, isAttribute: boolean): string {
+function render(value: HtmlValue, isSentBack: boolean): string {
   if (value === null || value === undefined || value === false) return ''
   if (value instanceof Html) return value.toString()
   if (typeof value === 'object') return value.map((part) => part.toString()).join('')
   const text = String(value)
-  return (isAttribute ? text : withVisibleDirections(text))
+  return (isSentBack ? text : withVisibleDirections(text))
     .toWellFormed()
     .replaceAll(CONTROLS, '\ufffd')
     .replaceAll(/[&<>"']/g, (character) => ENTITIES.get(character) ?? '')

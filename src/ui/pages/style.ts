@@ -228,21 +228,6 @@ const COMPONENTS = css`
     position: relative;
     overflow-x: auto;
   }
-  /* Findings of each kind have a table, whose columns are below each other where there is room. */
-  @container (min-width: 900px) {
-    .findings {
-      table-layout: fixed;
-    }
-    .findings th:first-child {
-      width: 248px;
-    }
-    .findings .wide {
-      width: 24%;
-    }
-    .findings .number {
-      width: 68px;
-    }
-  }
   /* How far the parts of the contract were reached. */
   .matrix {
     width: auto;

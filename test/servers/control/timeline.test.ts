@@ -336,6 +336,11 @@ describe('GET /_mock/accounts', () => {
       }
       expect(await names('order=newest')).toEqual([['linus', 'grace', 'ada'], 3])
       expect(await names('offset=1&limit=1')).toEqual([['grace'], 3])
+      expect(await names('order=-identifier')).toEqual([['linus', 'grace', 'ada'], 3])
+      expect(await names('order=status')).toEqual([['ada', 'grace', 'linus'], 3])
+      expect(await names('order=token_expires_at&limit=2')).toEqual([['grace', 'linus'], 3])
+      expect(await names('connector=mail')).toEqual([['ada', 'grace', 'linus'], 3])
+      expect(await names('connector=weather')).toEqual([[], 0])
       expect(await names('status=ACTIVE')).toEqual([['ada'], 1])
       expect(await names('query=GRACE&status=PENDING_AUTH')).toEqual([['grace'], 1])
       expect((await call('get', '/accounts')).body.statuses).toEqual({ ACTIVE: 1, PENDING_AUTH: 2 })
@@ -443,6 +448,26 @@ describe('POST /_mock/links', () => {
 describe('documents', () => {
   const TEXT =
     '# Why: to see it.\nname: down\nrules:\n  - { name: down, at: service, do: [{ respond: { status: 500 } }] }\n'
+
+  it('GET /_mock/scenarios/{name} answers one line of JSON as YAML', async () => {
+    await withControl({}, async ({ http, call }) => {
+      const rule = { at: 'service', do: [{ respond: { status: 503, body: { n: 9007199254740992, text: '1' } } }] }
+      const json = JSON.stringify({ name: 'down', rules: [{ name: 'down', ...rule }] })
+      const text = json.replace('9007199254740992', '9007199254740993')
+      await http('put', '/_mock/scenarios/down').type('application/json').send(text)
+      expect((await call('get', '/scenarios/down')).body.document).toBe(`name: down
+rules:
+  - name: down
+    at: service
+    do:
+      - respond:
+          status: 503
+          body:
+            n: 9007199254740993
+            text: "1"
+`)
+    })
+  })
 
   it('GET /_mock/scenarios/{name} answers the document as it was written', async () => {
     await withControl({}, async ({ http, call }) => {

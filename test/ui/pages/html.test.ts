@@ -29,6 +29,7 @@ describe('html', () => {
     expect(html`<input value="${name}" />${name}`.toString()).toBe(
       `<input value="${name}" />ada\\u{202e}moc.live\\u{2066}\\u{200f}`,
     )
+    expect(html`<p title="${name}" aria-label="${name}"></p>`.toString()).not.toMatch(/\p{Bidi_Control}/u)
   })
 
   it('replaces lone surrogates, which UTF-8 cannot carry', () => {

@@ -1,0 +1,195 @@
+import { signal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+import { browserJson } from '../../model/domain/json.ts'
+import { plural } from '../../model/domain/text.ts'
+import { ApiError, call, type Request } from './api.ts'
+import { Status, Tag } from './content.tsx'
+import { Field } from './controls.tsx'
+import { titleOf } from './entry.ts'
+import { ALL, environment, linkTo, route, setParameters } from './hash-route.ts'
+import { Empty, Loading } from './layout.tsx'
+import { type Column, ListView } from './list-view.tsx'
+import { environments } from './live.ts'
+import { useAction } from './use-api.ts'
+
+/** Two runs by their tests: only requests whose answers differ, or that one of the runs does not have. */
+export function RunsView() {
+  const { before = '', after = environment.value } = route.value.parameters
+  const { busy, error, run } = useAction()
+  const file = useRef<HTMLInputElement>(null)
+  const choose = (side: 'before' | 'after', source: string): void => {
+    if (source === SAVED) {
+      sideOfFile.value = side
+      file.current?.click()
+    } else run(() => load(side, source))
+  }
+  const { value: runs } = loaded
+  const changes = runs.before && runs.after && differences(runs.before, runs.after)
+  const failures = changes?.filter(({ change }) => change === 'fails now').length ?? 0
+  return (
+    <>
+      <ListView
+        view="runs"
+        noun="change"
+        rows={changes ?? []}
+        idOf={({ key }) => key}
+        nameOf={({ test }) => test || 'no test'}
+        textOf={({ test, title, change }) => `${test} ${title} ${change}`}
+        hrefOf={({ after: request }) =>
+          request && after !== SAVED ? linkTo('timeline', request.id, { in: request.environment }) : undefined
+        }
+        note={changes && `${plural(changes.length, 'change')}, ${plural(failures, 'new failure')}`}
+        error={error}
+        columns={COLUMNS}
+        controls={(['before', 'after'] as const).map((side) => (
+          <Field
+            key={side}
+            label={side === 'before' ? 'The run before' : 'The run after'}
+            value={side === 'before' ? before : runs.after ? after : ''}
+            options={[['', `the run ${side}`], ...sources()]}
+            onInput={(source) => choose(side, source)}
+          />
+        ))}
+        empty={
+          busy ? (
+            <Loading />
+          ) : changes ? (
+            <Empty title="Both runs have the same answers." />
+          ) : (
+            <Empty title="Choose the run before and the run after." command="npx toolmock logs --json > run.jsonl">
+              <p>A run is an environment, all of them, or a journal that was saved with:</p>
+            </Empty>
+          )
+        }
+      />
+      <input
+        ref={file}
+        type="file"
+        class="visually-hidden"
+        tabIndex={-1}
+        aria-label="Saved journal"
+        accept=".json,.jsonl,.txt"
+        onChange={({ currentTarget }) => {
+          const [journal] = currentTarget.files ?? []
+          if (journal) run(async () => keep(sideOfFile.value, SAVED, entriesOf(await journal.text())))
+          currentTarget.value = ''
+        }}
+      />
+    </>
+  )
+}
+
+/** The value of a choice for a saved journal. A space is not allowed in the name of an environment. */
+const SAVED = 'a saved journal'
+
+const sideOfFile = signal<'before' | 'after'>('before')
+
+/** The runs that were chosen; they stay as they were read. */
+const loaded = signal<{ readonly before?: readonly Request[]; readonly after?: readonly Request[] }>({})
+
+function sources(): (readonly [string, string])[] {
+  const named = environments.value.map(
+    ({ name, label }) => [name, label === null ? name : `${name}: ${label}`] as const,
+  )
+  return [[ALL, 'all environments'], ...named, [SAVED, `${SAVED} …`]]
+}
+
+function keep(side: 'before' | 'after', source: string, requests: readonly Request[]): void {
+  loaded.value = { ...loaded.value, [side]: requests.filter(({ kind }) => kind === 'request') }
+  setParameters({ [side]: source })
+}
+
+async function load(side: 'before' | 'after', source: string): Promise<void> {
+  const names = source === ALL ? environments.value.map(({ name }) => name) : [source]
+  const read = (name: string) =>
+    call<{ requests: readonly Request[] }>('GET', '/requests', { query: { environment: name, kind: 'request' } })
+  const answers = await Promise.all(names.map(read))
+  keep(
+    side,
+    source,
+    answers.flatMap(({ requests }) => requests),
+  )
+}
+
+/** @throws ApiError for a file that is none of `logs --json` */
+function entriesOf(text: string): Request[] {
+  try {
+    return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [browserJson(line) as unknown as Request]))
+  } catch {
+    throw new ApiError(0, 'The file is no journal: `toolmock logs --json` writes one entry a line.')
+  }
+}
+
+interface Change {
+  readonly key: string
+  readonly test: string
+  readonly title: string
+  readonly change: keyof typeof CHANGES
+  readonly before: Request | undefined
+  readonly after: Request | undefined
+}
+
+/** What can have become of a request, the worst first, with its tone. */
+const CHANGES = {
+  'fails now': 'error',
+  gone: 'warning',
+  'other answer': 'info',
+  new: 'info',
+  'succeeds now': 'success',
+}
+const ORDER = Object.keys(CHANGES)
+
+const COLUMNS: readonly [Column<Change>, ...Column<Change>[]] = [
+  { title: 'Test', value: ({ test }) => test, cell: ({ title }) => <p class="quiet">{title}</p> },
+  { title: 'Before', width: 72, cell: ({ before }) => before && <Status status={before.status} /> },
+  { title: 'After', width: 72, cell: ({ after }) => after && <Status status={after.status} /> },
+  { title: 'Error', width: 200, class: 'mono roomy', cell: ({ after }) => after?.error_code },
+  {
+    title: 'Change',
+    width: 128,
+    value: ({ change }) => ORDER.indexOf(change),
+    cell: ({ change }) => <Tag tone={CHANGES[change]}>{change}</Tag>,
+  },
+]
+
+/** A request is the same as another one when it is the same in its test: the second `list_connected_accounts`, for example. */
+function differences(before: readonly Request[], after: readonly Request[]): Change[] {
+  const [earlier, later] = [byPlace(before), byPlace(after)]
+  const changes = [...new Set([...earlier.keys(), ...later.keys()])].flatMap((key): Change[] => {
+    const [one, other] = [earlier.get(key), later.get(key)]
+    const either = other ?? one
+    const change = changeOf(one, other)
+    if (!either || !change) return []
+    return [
+      {
+        key,
+        test: either.test?.name ?? '',
+        title: key.slice(key.indexOf('\n') + 1),
+        change,
+        before: one,
+        after: other,
+      },
+    ]
+  })
+  return changes.sort((a, b) => ORDER.indexOf(a.change) - ORDER.indexOf(b.change))
+}
+
+function byPlace(requests: readonly Request[]): Map<string, Request> {
+  const counts = new Map<string, number>()
+  return new Map(
+    requests.map((request) => {
+      const place = `${request.test?.name ?? ''}\n${titleOf(request)}`
+      const count = (counts.get(place) ?? 0) + 1
+      counts.set(place, count)
+      return [`${place} ${count}`, request]
+    }),
+  )
+}
+
+function changeOf(one: Request | undefined, other: Request | undefined): Change['change'] | undefined {
+  if (!one) return 'new'
+  if (!other) return 'gone'
+  const [failed, fails] = [one, other].map(({ status }) => status === 0 || status >= 400)
+  if (failed !== fails) return fails ? 'fails now' : 'succeeds now'
+  return one.status === other.status && one.error_code === other.error_code ? undefined : 'other answer'
+}
