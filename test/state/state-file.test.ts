@@ -8,6 +8,7 @@ import {
   accountIds,
   addAccount,
   createEnvironment,
+  inDirectory,
   openTestRegistry,
   withDirectory,
 } from '../support/registry.ts'
@@ -15,10 +16,6 @@ import {
 const NOW = '2026-01-01T00:00:00.000Z'
 const OTHER_VERSION =
   /state\.json: it is of version \d, and this toolmock reads state files of version 3 only; nothing was changed, and --fresh replaces it$/
-
-function inDirectory(work: (file: string, directory: string) => Promise<void>): () => Promise<void> {
-  return () => withDirectory((directory) => work(join(directory, 'state.json'), directory))
-}
 
 async function stopped(file: string, work: (registry: EnvironmentRegistry) => void = () => undefined): Promise<string> {
   const registry = await openTestRegistry({ file })

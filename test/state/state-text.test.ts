@@ -2,13 +2,16 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
+import {
+  accountIds,
+  addAccount,
+  createEnvironment,
+  inDirectory,
+  openTestRegistry,
+  withDirectory,
+} from '../support/registry.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
-
-function inDirectory(work: (file: string) => Promise<void>): () => Promise<void> {
-  return () => withDirectory((directory) => work(join(directory, 'state.json')))
-}
 
 describe('the data outside the tables', () => {
   it.each<Crash | 'stopped'>(['stopped', 'killed', 'power-lost'])('is restored after a server was %s', (end) =>

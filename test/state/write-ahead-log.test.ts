@@ -13,6 +13,7 @@ import {
   accountIds,
   addAccount,
   createEnvironment,
+  inDirectory,
   openTestRegistry,
   withDirectory,
 } from '../support/registry.ts'
@@ -34,8 +35,17 @@ async function logged(file: string, commits: number): Promise<MemoryDisk> {
   return killed
 }
 
-function inDirectory(work: (file: string) => Promise<void>): () => Promise<void> {
-  return () => withDirectory((directory) => work(join(directory, 'state.json')))
+/** A test with a default environment on a disk in memory. */
+function onDisk(
+  work: (state: { disk: MemoryDisk; registry: EnvironmentRegistry; file: string }) => Promise<void>,
+): () => Promise<void> {
+  return inDirectory(async (file) => {
+    const disk = new MemoryDisk()
+    const registry = await openTestRegistry({ file, fileSystem: disk })
+    createEnvironment(registry, 'default')
+    await work({ disk, registry, file })
+    await registry.close()
+  })
 }
 
 async function reopened(file: string, disk: MemoryDisk, work: (registry: EnvironmentRegistry) => void): Promise<void> {
@@ -193,25 +203,18 @@ describe('the write-ahead log', () => {
 
   it(
     'shares one write and one sync between commits that wait together',
-    inDirectory(async (file) => {
-      const disk = new MemoryDisk()
-      const registry = await openTestRegistry({ file, fileSystem: disk })
-      createEnvironment(registry, 'default')
+    onDisk(async ({ disk, registry }) => {
       await registry.durable()
       const before = disk.log.length
       for (let each = 0; each < 100; each++) addAccount(registry)
       await registry.durable()
       expect(disk.log.slice(before)).toEqual(['write state.json.wal.0', 'datasync state.json.wal.0'])
-      await registry.close()
     }),
   )
 
   it(
     'shares one write and one sync between commits that come in different turns before a request waits',
-    inDirectory(async (file) => {
-      const disk = new MemoryDisk()
-      const registry = await openTestRegistry({ file, fileSystem: disk })
-      createEnvironment(registry, 'default')
+    onDisk(async ({ disk, registry }) => {
       await registry.durable()
       const before = disk.log.length
       addAccount(registry)
@@ -220,16 +223,12 @@ describe('the write-ahead log', () => {
       addAccount(registry)
       await registry.durable()
       expect(disk.log.slice(before)).toEqual(['write state.json.wal.0', 'datasync state.json.wal.0'])
-      await registry.close()
     }),
   )
 
   it(
     'is synced with its name before a commit counts as durable, and a state file is synced before it replaces the former',
-    inDirectory(async (file) => {
-      const disk = new MemoryDisk()
-      const registry = await openTestRegistry({ file, fileSystem: disk })
-      createEnvironment(registry, 'default')
+    onDisk(async ({ disk, registry }) => {
       await registry.durable()
       expect(disk.log).toEqual([
         'create state.json.wal.0',
@@ -252,7 +251,6 @@ describe('the write-ahead log', () => {
         'remove state.json.wal.0',
         'sync directory',
       ])
-      await registry.close()
     }),
   )
 
@@ -280,10 +278,7 @@ describe('the write-ahead log', () => {
 
   it(
     'is truncated and synced where a write was torn, before it continues in another file',
-    inDirectory(async (file) => {
-      const disk = new MemoryDisk()
-      const registry = await openTestRegistry({ file, fileSystem: disk })
-      createEnvironment(registry, 'default')
+    onDisk(async ({ disk, registry }) => {
       await registry.durable()
       addAccount(registry)
       disk.fails = (_operation, name) => (/^(datasync|truncate)/.test(name) ? new Error('no disk') : undefined)
@@ -296,16 +291,12 @@ describe('the write-ahead log', () => {
         'datasync state.json.wal.0',
         'create state.json.wal.1',
       ])
-      await registry.close()
     }),
   )
 
   it(
     'goes on in the present file when the next one could not be created, and leaves no gap',
-    inDirectory(async (file) => {
-      const disk = new MemoryDisk()
-      const registry = await openTestRegistry({ file, fileSystem: disk })
-      createEnvironment(registry, 'default')
+    onDisk(async ({ disk, registry, file }) => {
       await registry.durable()
       disk.fails = (_operation, name) => (name === 'sync directory' ? new Error('no disk') : undefined)
       await expect(registry.checkpoint()).rejects.toThrow()
@@ -319,7 +310,6 @@ describe('the write-ahead log', () => {
       )
       await registry.checkpoint()
       expect(disk.paths()).toEqual([`${file}.wal.2`, file])
-      await registry.close()
     }),
   )
 
@@ -411,12 +401,8 @@ describe('the write-ahead log', () => {
 
   it(
     'is written soon although no request waits',
-    inDirectory(async (file) => {
-      const disk = new MemoryDisk()
-      const registry = await openTestRegistry({ file, fileSystem: disk })
-      createEnvironment(registry, 'default')
+    onDisk(async ({ disk }) => {
       await expect.poll(() => disk.log).toContain('datasync state.json.wal.0')
-      await registry.close()
     }),
   )
 

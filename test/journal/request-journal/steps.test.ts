@@ -1,44 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EntryDocument } from '../../../src/journal/request-journal/entry.ts'
 import { requestSteps } from '../../../src/journal/request-journal/steps.ts'
-
-const AT = '2026-01-31T12:00:00.000Z'
-
-const REQUEST: EntryDocument = {
-  id: 'req_1',
-  kind: 'request',
-  protocol: 'http',
-  mcp_client: null,
-  at: AT,
-  real_at: AT,
-  duration_ms: 12,
-  environment: 'default',
-  operation: 'execute_tool',
-  method: 'POST',
-  path: '/api/v1/execute_tool',
-  query: {},
-  status: 200,
-  error_code: null,
-  client: 'test_client',
-  account: 'ca_1',
-  account_state: null,
-  execution: null,
-  agent_run_id: null,
-  tool: 'mail_send_message',
-  injected: false,
-  rules: [],
-  due: [],
-  upstream: [],
-  refreshes: [],
-  transitions: [],
-  request: { headers: {}, body: null },
-  response: { headers: {}, body: null },
-  findings: [],
-  refused_by_check: false,
-  test: null,
-  failure: null,
-  webhook: null,
-}
+import { AT, REQUEST } from '../../support/entry-document.ts'
 
 const call = (kind: 'api' | 'token', status: number | null): EntryDocument['upstream'][number] => ({
   environment: 'default',

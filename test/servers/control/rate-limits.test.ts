@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { AppOptions } from '../../../src/app/app.ts'
+import { withDirectory } from '../../support/registry.ts'
 import { type ControlMock, withControl } from './control-mock.ts'
 
 const PAD = {
@@ -89,8 +88,7 @@ describe('the calls that a rate limit counts', () => {
     }))
 
   it('are still counted after a restart from a state file', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmock-rate-'))
-    try {
+    await withDirectory(async (folder) => {
       const state = join(folder, 'state.json')
       await withPad({ state }, async ({ call, direct }) => {
         await call('post', '/seed', SEED)
@@ -100,8 +98,6 @@ describe('the calls that a rate limit counts', () => {
         expect(await direct('ada')).toEqual([200, '0'])
         expect(await tool('ada')).toBe(429)
       })
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    })
   })
 })

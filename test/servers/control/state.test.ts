@@ -2,10 +2,9 @@ import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
+import { withDirectory } from '../../support/registry.ts'
 import { type ControlMock, expectControlError, START, withControl } from './control-mock.ts'
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
@@ -28,18 +27,15 @@ async function problemsOf({ call }: ControlMock, state: object, query = ''): Pro
 describe('POST /_mock/state/checkpoint', () => {
   // With a state in a database there is no file to read.
   it.runIf(inject('postgres') === undefined)('writes the whole model into the state file', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmock-checkpoint-'))
-    const file = join(folder, 'state.json')
-    try {
+    await withDirectory(async (folder) => {
+      const file = join(folder, 'state.json')
       await withControl({ state: file }, async (mock) => {
         await mock.call('post', '/seed', { accounts: [ada] })
         expect((await mock.call('post', '/state/checkpoint')).body).toEqual({})
         expect(readFileSync(file, 'utf8')).toContain('"ada@example.com"')
         expect(existsSync(`${file}.wal.0`) ? readFileSync(`${file}.wal.0`, 'utf8') : '').not.toContain('ada@')
       })
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    })
   })
 
   it('succeeds without an effect in memory', async () => {

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { restoreSnapshot, takeSnapshot } from '../../../src/state/snapshots.ts'
 import { ADA, createActive, expectError } from '../../support/accounts.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
+import { withDirectory } from '../../support/registry.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { TWELVE_SEEDS } from '../../support/twelve-connectors.ts'
 
@@ -294,8 +293,7 @@ describe('a session token of a config', () => {
 
   it('is refused by the disk with everything else, and its key is then not kept', async () => {
     const disk = new MemoryDisk()
-    const folder = mkdtempSync(join(tmpdir(), 'toolmock-mcp-'))
-    try {
+    await withDirectory(async (folder) => {
       const options = { mcp: true, state: join(folder, 'state.json'), fileSystem: disk }
       await withToolmock(options, async ({ api, environment }) => {
         disk.fails = () => new Error('ENOSPC: no space left')
@@ -307,9 +305,7 @@ describe('a session token of a config', () => {
         disk.fails = () => undefined
         expect((await api.post(path, { identifier: ADA.identifier })).status).toBe(200)
       })
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    })
   })
 })
 

@@ -7,44 +7,7 @@ import { distanceOf } from '../../../src/ui/dashboard/format.ts'
 import { fieldsOf, inputOf } from '../../../src/ui/dashboard/input-form.ts'
 import { hashOf, readHash } from '../../../src/ui/dashboard/hash-route.ts'
 import { linesOf, Timeline } from '../../../src/ui/dashboard/timeline-entries.ts'
-
-const AT = '2026-01-31T12:00:00.000Z'
-
-const REQUEST: Request = {
-  id: 'req_1',
-  kind: 'request',
-  protocol: 'http',
-  mcp_client: null,
-  at: AT,
-  real_at: AT,
-  duration_ms: 12,
-  environment: 'default',
-  operation: 'execute_tool',
-  method: 'POST',
-  path: '/api/v1/execute_tool',
-  query: {},
-  status: 200,
-  error_code: null,
-  client: 'test_client',
-  account: 'ca_1',
-  account_state: null,
-  execution: null,
-  agent_run_id: null,
-  tool: 'mail_send_message',
-  injected: false,
-  rules: [],
-  due: [],
-  upstream: [],
-  refreshes: [],
-  transitions: [],
-  request: { headers: {}, body: null },
-  response: { headers: {}, body: null },
-  findings: [],
-  refused_by_check: false,
-  test: null,
-  failure: null,
-  webhook: null,
-}
+import { AT, REQUEST } from '../../support/entry-document.ts'
 
 describe('a request as a curl command', () => {
   it('quotes for a shell, and uses a variable for the masked token', () => {

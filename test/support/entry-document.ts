@@ -1,0 +1,40 @@
+import type { components } from '../../src/model/contract/generated/control-types.ts'
+
+export const AT = '2026-01-31T12:00:00.000Z'
+
+/** A tool call that succeeded, as the control API shows it. */
+export const REQUEST: components['schemas']['Request'] = {
+  id: 'req_1',
+  kind: 'request',
+  protocol: 'http',
+  mcp_client: null,
+  at: AT,
+  real_at: AT,
+  duration_ms: 12,
+  environment: 'default',
+  operation: 'execute_tool',
+  method: 'POST',
+  path: '/api/v1/execute_tool',
+  query: {},
+  status: 200,
+  error_code: null,
+  client: 'test_client',
+  account: 'ca_1',
+  account_state: null,
+  execution: null,
+  agent_run_id: null,
+  tool: 'mail_send_message',
+  injected: false,
+  rules: [],
+  due: [],
+  upstream: [],
+  refreshes: [],
+  transitions: [],
+  request: { headers: {}, body: null },
+  response: { headers: {}, body: null },
+  findings: [],
+  refused_by_check: false,
+  test: null,
+  failure: null,
+  webhook: null,
+}
