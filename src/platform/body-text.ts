@@ -17,10 +17,10 @@ export function decodeBody(bytes: Buffer, headers: BodyHeaders, most: number): s
   const marked = MARKS.find(([mark]) => start.startsWith(mark))?.[1]
   // An unknown charset is most likely UTF-8 too.
   const decoder = decoderOf(marked ?? charsetOf(headers['content-type'])) ?? new TextDecoder()
-  return decodeText(decoder, plain)
+  return decodeBytes(decoder, plain)
 }
 
-function decodeText(decoder: TextDecoder, bytes: Uint8Array): string {
+function decodeBytes(decoder: TextDecoder, bytes: Uint8Array): string {
   const text = decoder.decode(bytes)
   // Node.js 20 takes these characters for those of ISO 8859-1.
   if (decoder.encoding !== 'windows-1252') return text
@@ -76,7 +76,7 @@ export function encodeText(text: string, type = ''): string | Buffer | undefined
   const decoder = decoderOf(charsetOf(type))
   if (!decoder || decoder.encoding === 'utf-8') return text
   if (decoder.encoding === 'utf-16le') return Buffer.from(text, 'utf16le')
-  const letters = decodeText(
+  const letters = decodeBytes(
     decoder,
     Uint8Array.from({ length: 256 }, (_, byte) => byte),
   )

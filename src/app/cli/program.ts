@@ -14,13 +14,13 @@ import { LOCAL_PROGRAM, programName } from './own-program.ts'
 /** Runs the command that `argv` names and answers its exit code; every failure has been reported by then. */
 export async function runProgram(argv: readonly string[], context: CommandContext): Promise<number> {
   try {
-    return await runCommand(argv, context)
+    return await dispatchCommand(argv, context)
   } catch (error) {
     return reportFailure(error, helpCommandFor(argv), context.err)
   }
 }
 
-async function runCommand(argv: readonly string[], context: CommandContext): Promise<number> {
+async function dispatchCommand(argv: readonly string[], context: CommandContext): Promise<number> {
   const [first = '', ...others] = argv
   const isNamed = first !== '' && !first.startsWith('-')
   if (first === 'help') return printHelp(others[0], context)

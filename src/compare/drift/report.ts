@@ -98,7 +98,7 @@ export function driftIn(format: 'text' | 'json' | 'junit' | 'sarif', report: Dri
 /** A test for each finding, which fails, and one for each gap that was confirmed. */
 function driftJunit({ findings, gaps }: DriftReport): string {
   const failed = (each: DriftFinding): JunitCase => {
-    return { className: each.operation, name: each.id, type: each.class, texts: [findingSentence(each)] }
+    return { className: each.operation, name: each.id, type: each.class, texts: [driftSentence(each)] }
   }
   const skipped = { outcome: 'skipped', texts: ['no request was about it'] } as const
   const cases: JunitCase[] = [
@@ -132,14 +132,14 @@ function findingResult(finding: DriftFinding): Result {
     ruleId: `drift-${finding.class}`,
     ruleIndex: CLASSES.indexOf(finding.class),
     level: LEVELS[finding.class],
-    message: { text: plainMessage(findingSentence(finding)) },
+    message: { text: plainMessage(driftSentence(finding)) },
     locations: [inOperation(operation, place === '' ? operation : place, id)],
     partialFingerprints: partialFingerprints(id),
     properties: { id, gap, basis, service, mock, settings },
   }
 }
 
-function findingSentence(finding: DriftFinding): string {
+function driftSentence(finding: DriftFinding): string {
   const { id, gap, basis, title, settings } = finding
   const fix = settings ? `; fix: ${jsonText(settings)}` : ''
   const about = [id, title, responsesOf(finding)].filter((each) => each !== undefined)

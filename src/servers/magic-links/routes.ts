@@ -63,7 +63,7 @@ export function magicLinkRoutes(services: LinkServices): Router {
   router
     .route('/magic/:id')
     .head(notAllowed('GET, POST'))
-    .get(page(linkHandler(services, byId, openLink)))
+    .get(page(linkHandler(services, byId, visitLink)))
     .post(page(linkHandler(services, byId, submitLink)))
     .all(notAllowed('GET, POST'))
   router
@@ -109,7 +109,7 @@ async function readForm(request: Request, visit: PageVisit): Promise<URLSearchPa
 }
 
 /** GET of a link: what it opens depends on where credentials of the type come from (G29). */
-async function openLink({ flow, linkId, query, facts }: LinkRequest): Promise<EncodedResponse> {
+async function visitLink({ flow, linkId, query, facts }: LinkRequest): Promise<EncodedResponse> {
   const { baseUrl, environment } = flow
   const open = usableLink(environment, linkId)
   const { consent } = environment.settings
@@ -139,7 +139,7 @@ async function submitLink(request: LinkRequest): Promise<EncodedResponse> {
   if (decision) return leadOn(linkId, await completeLink(flow, linkId, { decision, as: personOf(query) }))
   switch (TRAITS[open.connector.authorization_type].source) {
     case 'consent':
-      return openLink(request)
+      return visitLink(request)
     case 'form': {
       const filled = readCredentials(open.connector.credentials.fields, form)
       if (filled.problems.size > 0) return pageResponse(400, credentialsPage(open, facts, filled))

@@ -116,7 +116,7 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
       arity: [2, Infinity],
       example: '{{sum item.stock request.body.change}}',
       gives: 'the sum; what is no number counts as 0',
-      run: sumOf,
+      run: roundedSum,
     },
     without: {
       arity: [2, Infinity],
@@ -163,7 +163,7 @@ function withoutFields(value: JsonValue | undefined, paths: readonly string[]): 
 }
 
 /** Rounded to six decimals, so that 0.1 and 0.2 are 0.3; what is no number counts as 0. */
-function sumOf(terms: HelperArguments): number {
+function roundedSum(terms: HelperArguments): number {
   const inexact = terms.find((term) => typeof term === 'bigint')
   if (inexact !== undefined)
     throw new InexactNumber(`sum takes numbers that a double holds; found ${quote(String(inexact), 80)}`)
