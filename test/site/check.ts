@@ -116,7 +116,7 @@ async function search(page: Page): Promise<void> {
     const results = page.locator('.results a.result')
     await results
       .first()
-      .waitFor({ timeout: 10_000 })
+      .waitFor({ timeout: 30_000 })
       .catch(() => undefined)
     await page.waitForTimeout(300)
     const links = await results.evaluateAll((all) =>
