@@ -13,7 +13,6 @@ import { conformancePage } from './generate/conformance-page.ts'
 import { fieldTables } from './generate/field-tables.ts'
 import { groups } from './generate/groups.ts'
 import { jsonSchemas } from './generate/json-schemas.ts'
-import { lifecycleDiagram } from './generate/lifecycle-diagram.ts'
 import { basisTable } from './generate/basis-table.ts'
 import { operationLines } from './generate/operation-lines.ts'
 import { optionsTables } from './generate/options-tables.ts'
@@ -50,7 +49,6 @@ const STEPS: readonly Step[] = [
   controlDocument,
   controlRoutes,
   controlInput,
-  lifecycleDiagram,
   conformancePage,
   supportedPage,
   optionsTables,

@@ -122,7 +122,7 @@ ${operations.map((operation) => `| \`${operation.id}\` | \`${operation.method.to
 
 ## States of a connected account
 
-A seed puts an account into a state with \`status\`. \`toolmock accounts EVENT ACCOUNT\` causes an event. A pair of state and event that the second table does not have leaves the state as it is. [Accounts and consent](accounts.md#lifecycle) shows the moves as a diagram.
+A seed puts an account into a state with \`status\`. \`toolmock accounts EVENT ACCOUNT\` causes an event. A pair of state and event that the second table does not have leaves the state as it is. [Accounts and consent](accounts.md) explains them.
 
 | state | how to seed it |
 | --- | --- |
@@ -131,6 +131,10 @@ ${LIFECYCLE_STATES.filter((state) => state !== 'none')
   .join('\n')}
 
 ${movesTable()}
+
+\`\`\`mermaid
+${diagram()}
+\`\`\`
 
 ## Errors
 
@@ -162,6 +166,19 @@ ${LIMITS}
 
 function statusesOf({ statusBasis }: SpecOperation, basis: string): string {
   return [...statusBasis].flatMap(([status, from]) => (from.split(':')[0] === basis ? [status] : [])).join(', ')
+}
+
+/** Moves that an event makes from every state are one arrow. With an arrow for each move the diagram is unreadable. */
+function diagram(): string {
+  const arrows = new Map<string, Set<string>>()
+  for (const { from, event, to } of MOVES) {
+    const isFromAny =
+      MOVES.filter((move) => move.event === event && move.to === to).length === LIFECYCLE_STATES.length - 1
+    const arrow = `${isFromAny ? 'any' : from === 'none' ? '[*]' : from} --> ${to === 'none' ? 'gone' : to}`
+    arrows.set(arrow, (arrows.get(arrow) ?? new Set()).add(event))
+  }
+  const lines = [...arrows].map(([arrow, events]) => `${arrow}: ${[...events].join(', ')}`)
+  return ['stateDiagram-v2', 'state "any state" as any', 'state "(none)" as gone', ...lines].join('\n    ')
 }
 
 /** One row for each event and target, the states it moves from together. */
