@@ -51,7 +51,7 @@ describe('expired rows', () => {
       if (!model) throw new Error('there is no default environment')
       let most = 0
       let made = 0
-      for (let hour = 0; hour < 20 * 24; hour++) {
+      for (let hour = 0; hour < 30 * 24; hour++) {
         const caller = await signIn(url)
         const identifier = `user${hour}@example.com`
         const verify = 'http://localhost/verify'
