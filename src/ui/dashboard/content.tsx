@@ -13,7 +13,7 @@ export function Tag({ children, tone = '' }: Readonly<{ children: ComponentChild
 }
 
 /** A long name, which breaks after its parts. */
-export function Name({ name }: Readonly<{ name: string }>) {
+function Name({ name }: Readonly<{ name: string }>) {
   return (
     <>
       {breakable(name).map((part, at) => (
