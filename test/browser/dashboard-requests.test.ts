@@ -372,20 +372,22 @@ describeInBrowser('the requests of the dashboard', (open) => {
   )
 
   it('has the open view in sight in a narrow window, and the findings whole in one of 1024 pixels', async () => {
-    const { page } = await opened('#/data', { viewport: { width: 390, height: 900 } })
-    const data = page.getByRole('navigation').getByRole('link', { name: 'Data' })
+    const { page } = await opened('#/snapshots', { viewport: { width: 390, height: 900 } })
+    const snapshots = page.getByRole('navigation').getByRole('link', { name: 'Snapshots' })
     await page.locator('.views .badge').first().waitFor()
     await expect
       .poll(async () => {
-        const { x, width } = (await data.boundingBox()) ?? { x: 0, width: 390 }
+        const { x, width } = (await snapshots.boundingBox()) ?? { x: 0, width: 390 }
         return x + width
       })
       .toBeLessThanOrEqual(390)
     await page.setViewportSize({ width: 1024, height: 900 })
     await page.goto(`${mock.url}/_mock/ui#/contract`)
-    const findings = page.locator('.scroll-x').filter({ has: page.locator('.findings') })
+    const findings = page.locator('.finding > summary')
     await findings.first().waitFor()
-    expect(await findings.evaluateAll((all) => all.map((each) => each.scrollWidth - each.clientWidth))).toEqual([0, 0])
+    expect(await findings.evaluateAll((all) => all.map((each) => each.scrollWidth - each.clientWidth))).toEqual([
+      0, 0, 0, 0,
+    ])
   })
 
   it('names the client of the environment in the command for the first request', async () => {
