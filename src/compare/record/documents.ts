@@ -29,6 +29,7 @@ import {
 import { fieldsIn, listedFields, connectionDocument } from '../drift/mirror.ts'
 import { FileSize } from '../../files/openapi/connector-from-openapi.ts'
 import { literalValue } from '../../files/openapi/generated-values.ts'
+import { listedTool, mcpExchange } from './mcp-exchange.ts'
 import { headerIn, type Recorded } from './recorded.ts'
 import { type Observed, parsedExchange, toolErrorOf } from './observed.ts'
 import { quote, shorten } from '../../model/domain/text.ts'
@@ -78,10 +79,13 @@ class Traffic {
   readonly #scopes = new Map<string, JsonValue>()
   /** The connector that a further connection of its provider belongs to (G73), by the name of the connection. */
   readonly #furtherConnections = new Map<string, string>()
+  /** What the virtual MCP servers have shown of their settings. */
+  #mcp: { readonly page_size?: number; readonly sessions?: true } | undefined
 
   add(exchange: Recorded, { operation, query, sent, responseBody, status, code }: Observed): void {
     const body = isJsonObject(sent) ? sent : {}
     const asked = { ...textsOf(Object.fromEntries(query)), ...textsOf(body) }
+    if (operation === undefined) this.#addMcp(exchange, sent)
     // A tool that the service does not have is none of the mock's.
     if (operation === 'execute_tool' && textAt(body, 'tool_name') !== '' && code !== 'TOOL_NOT_FOUND') {
       const input = ownMember(body, 'tool_input') ?? ownMember(body, 'params')
@@ -122,6 +126,29 @@ class Traffic {
     }
   }
 
+  #addMcp(exchange: Recorded, sent: JsonValue | undefined): void {
+    const recorded = mcpExchange(exchange, sent)
+    if (!recorded) return
+    const { connection, identifier, method, params, result, hasSession } = recorded
+    const tools = objectsIn(result, 'tools')
+    const isPage = tools.length > 0 && textAt(result, 'nextCursor') !== ''
+    this.#mcp = {
+      ...this.#mcp,
+      ...(isPage && { page_size: tools.length }),
+      ...(hasSession && { sessions: true }),
+    }
+    for (const tool of tools) setFirst(this.#tools, listedTool(connection, tool), textAt(tool, 'name'))
+    const data = ownMember(result, 'structuredContent')
+    if (method !== 'tools/call' || identifier === undefined || !isJsonObject(data)) return
+    const [tool, input] = [textAt(params, 'name'), objectAt(params, 'arguments')]
+    this.#calls.push({
+      tool,
+      input,
+      response: { status: 200, body: data },
+      locator: { connector: connection, identifier },
+    })
+  }
+
   documents(secrets: Secrets): RecordedSeed {
     this.#inferAccounts()
     const names = this.#connectorNames().filter((name) => this.#isAllowed(name, CONNECTOR_NAME))
@@ -158,7 +185,9 @@ class Traffic {
       accounts: notMade(this.#accounts).filter(ofAllowed('connector')).map(seedAccount),
     }
     const filled = Object.entries(sections).filter(([, items]) => items.length > 0)
-    return { seed: secrets.json(Object.fromEntries(filled)) as JsonObject, connectors, notes: [...this.#notes] }
+    const mcp = this.#mcp && Object.keys(this.#mcp).length > 0 && { mcp: this.#mcp }
+    const seed = { ...(this.#mcp && { settings: { virtual_mcp: true, ...mcp } }), ...Object.fromEntries(filled) }
+    return { seed: secrets.json(seed) as JsonObject, connectors, notes: [...this.#notes] }
   }
 
   /** Whether the service takes a name. */

@@ -173,3 +173,41 @@ it('several connections of one provider are one connector, whose answers tell th
     { connector: 'vault' },
   ])
 })
+
+it.each([
+  ['JSON', (text: string) => text],
+  ['an event', (text: string) => `event: message\ndata: ${text}\n\n`],
+])('MCP that answers %s: its settings, its tools and what they answered are kept', (_form, written) => {
+  const mcp = (method: string, params: JsonObject, result: JsonObject, headers: [string, string][] = []): Recorded => {
+    const bytes = Buffer.from(written(JSON.stringify({ jsonrpc: '2.0', id: 1, result })))
+    const sent = recorded('POST', '/mcp/v3/connections/poll', { method, params }, 200, {})
+    const request = { ...sent.request, headers: [...sent.request.headers, ['identifier', 'ada@example.com'] as const] }
+    return { ...sent, request, response: { ...sent.response!, headers, body: { bytes, size: bytes.length } } }
+  }
+  const outputSchema = { type: 'object', required: ['state'], properties: { state: { type: 'string' } } }
+  const tool = {
+    name: 'poll_state',
+    inputSchema: { type: 'object' },
+    outputSchema,
+    annotations: { readOnlyHint: true },
+  }
+  const call = (state: string) =>
+    mcp('tools/call', { name: 'poll_state', arguments: {} }, { content: [], structuredContent: { state } })
+  const exchanges = [
+    mcp('initialize', {}, { protocolVersion: '2025-06-18' }, [['mcp-session-id', 'session-1']]),
+    mcp('tools/list', {}, { tools: [tool, { ...tool, name: 'poll_stop' }], nextCursor: 'next' }),
+    mcp('tools/list', { cursor: 'next' }, { tools: [{ ...tool, name: 'poll_rest' }] }),
+    call('queued'),
+    call('done'),
+  ]
+  const { seed, connectors } = documentsOf(exchanges, new Secrets({ names: [], maskIdentifiers: false }))
+  expect(seed).toMatchObject({
+    settings: { virtual_mcp: true, mcp: { page_size: 2, sessions: true } },
+    connectors: ['poll'],
+    accounts: [{ connector: 'poll', identifier: 'ada@example.com', status: 'ACTIVE' }],
+  })
+  const { tools, responders } = connectors.get('poll') as { tools: JsonObject[]; responders: JsonObject[] }
+  expect(tools.map(({ name }) => name)).toEqual(['poll_state', 'poll_stop', 'poll_rest'])
+  expect(tools[0]).toMatchObject({ output_schema: outputSchema, annotations: { read_only_hint: true } })
+  expect(responders[0]).toMatchObject({ sequence: [{ body: { state: 'queued' } }, { body: { state: 'done' } }] })
+})
