@@ -10,6 +10,7 @@ import { plural, shellQuote } from '../../model/domain/text.ts'
 import { Replayed } from '../drift/replay.ts'
 import { driftText, reportOf } from '../drift/report.ts'
 import { documentsOf } from './documents.ts'
+import { mcpExchange } from './mcp-exchange.ts'
 import { harOf } from './har-file.ts'
 import { parsedExchange } from './observed.ts'
 import { Rehearsal, type RehearsalMock } from './rehearsal.ts'
@@ -95,7 +96,11 @@ async function writeFiles(
   const document: Writing['document'] = (kind, name, each, comment) =>
     write(name, withSchema(kind, join(folder, name), documentText(each, comment)))
   const ofService = exchanges.filter((exchange) => parsedExchange(exchange).operation !== undefined)
-  const writing: Writing = { exchanges: ofService, secrets, document }
+  const replayed = exchanges.filter((exchange) => {
+    const { operation, sent } = parsedExchange(exchange)
+    return operation !== undefined || mcpExchange(exchange, sent) !== undefined
+  })
+  const writing: Writing = { exchanges: replayed, secrets, document }
   progress('writing recording.har')
   const har = harOf(exchanges, { upstream, version: VERSION, secrets })
   await write('recording.har', `${jsonText(har, 2)}\n`)
@@ -104,7 +109,7 @@ async function writeFiles(
     `wrote ${plural(exchanges.length, 'request')} to ${folder}`,
     `masked: ${masked.length === 0 ? 'nothing' : masked.join(', ')}`,
   ]
-  if (ofService.length === 0)
+  if (replayed.length === 0)
     return [...lines, 'none of them is an operation of the service: there is nothing to replay']
   const leftOut = await writeSeed(writing)
   progress('replaying it')
