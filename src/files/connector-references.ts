@@ -180,7 +180,7 @@ class PathTree {
   readonly #fixed = new Map<string, PathTree>()
   readonly #open = new Map<string, PathTree>()
 
-  add(responder: ResponderPlace, [part, ...rest]: readonly string[]): void {
+  add(responder: ResponderPlace, [part, ...furtherParts]: readonly string[]): void {
     if (part === undefined) {
       this.#here.push(responder)
       return
@@ -188,16 +188,16 @@ class PathTree {
     const next = /[{*]/.test(part) ? this.#open : this.#fixed
     const tree = next.get(part) ?? new PathTree()
     next.set(part, tree)
-    tree.add(responder, rest)
+    tree.add(responder, furtherParts)
   }
 
   /** Those whose paths these parts can be; undefined is any part. */
   at(parts: readonly (string | undefined)[]): ResponderPlace[] {
-    const [part, ...rest] = parts
+    const [part, ...partsBelow] = parts
     if (parts.length === 0) return this.#here
     const same = part === undefined ? [...this.#fixed.values()] : [this.#fixed.get(part) ?? []].flat()
     const open = [...this.#open].filter(([wanted]) => part === undefined || canBe(part, wanted)).map(([, tree]) => tree)
-    return [...same, ...open].flatMap((tree) => tree.at(rest))
+    return [...same, ...open].flatMap((tree) => tree.at(partsBelow))
   }
 }
 
@@ -208,12 +208,12 @@ function canBe(part: string, wanted: string): boolean {
 /** The first name that a schema with fixed properties does not have. */
 function missingInput(
   schema: unknown,
-  [name, ...rest]: readonly string[],
+  [name, ...namesBelow]: readonly string[],
 ): { name: string; properties: JsonObject } | undefined {
   const properties = isJsonObject(schema) ? ownMember(schema, 'properties') : undefined
   if (name === undefined || !isJsonObject(schema) || !isJsonObject(properties)) return undefined
   if (OPEN.some((key) => ownMember(schema, key) !== undefined && ownMember(schema, key) !== false)) return undefined
-  return Object.hasOwn(properties, name) ? missingInput(ownMember(properties, name), rest) : { name, properties }
+  return Object.hasOwn(properties, name) ? missingInput(ownMember(properties, name), namesBelow) : { name, properties }
 }
 
 /** Keys by which a schema takes more than its `properties`. */

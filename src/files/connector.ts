@@ -25,8 +25,8 @@ import {
 import { type Report, withRule } from '../model/schema/parts.ts'
 import { responseAfter, checkCollections, toStep } from './collections.ts'
 
-function toRateLimit({ otherwise: response, ...rest }: NonNullable<ParsedConnector['rate_limit']>): RateLimit {
-  return { ...rest, ...(response && { otherwise: withoutUndefined(response) }) }
+function toRateLimit({ otherwise: response, ...limit }: NonNullable<ParsedConnector['rate_limit']>): RateLimit {
+  return { ...limit, ...(response && { otherwise: withoutUndefined(response) }) }
 }
 
 export const connectorSchema = withRule(withRule(connectorDocument, checkType), checkCollections)
@@ -75,12 +75,12 @@ function checkType(
 
 /** The connector that a valid document describes, with every default filled in. */
 export function toConnector(document: ParsedConnector): Connector {
-  const { $schema: _schema, authorization_type, rate_limit, oauth, ...rest } = document
+  const { $schema: _schema, authorization_type, rate_limit, oauth, ...declaration } = document
   const type: AuthorizationType = authorization_type ?? 'CUSTOM'
   const base = bareConnector(document.connector, type)
   return {
     ...base,
-    ...withoutUndefined(rest),
+    ...withoutUndefined(declaration),
     oauth: { ...base.oauth, ...withoutUndefined(oauth ?? {}) },
     credentials: toCredentials(document.credentials, type),
     base_url: document.base_url?.replace(/\/+$/, '') ?? null,

@@ -48,8 +48,8 @@ export function toExtension({
       ),
     }),
     responders: responders.map(({ name, body_schema, ...responder }) => {
-      const { on, ...rest } = toResponder(responder)
-      return { name, ...rest, on: { ...on, path: on.path ?? '' }, ...(body_schema && { body_schema }) }
+      const { on, ...responderFields } = toResponder(responder)
+      return { name, ...responderFields, on: { ...on, path: on.path ?? '' }, ...(body_schema && { body_schema }) }
     }),
     ...(error_body && { error_body }),
   }

@@ -101,7 +101,7 @@ export async function loadScenarios(names: readonly string[], context: ScenarioC
     const scenario = isScenarioPath(name)
       ? await parseScenarioFile(await textFile(name), context)
       : await parseScenarioFile(await scenarioFile(plainName, context.seeds ?? []), context, parameters)
-    const twice = scenarios.some((other) => other.name === scenario.name)
+    const twice = scenarios.some((namesake) => namesake.name === scenario.name)
     if (twice) throw new StartError(`scenario ${scenario.name} is given for the second time; give each once`)
     scenarios.push(scenario)
   }

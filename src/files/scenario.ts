@@ -329,10 +329,10 @@ function refuseContradictions(faults: readonly WrittenFault[], report: Report): 
   const [end, ...otherEnds] = faults.filter(endsRequest)
   const deliveries = faults.filter(({ fault: { phase } }) => phase === 'delivery')
   const unanswered = end?.fault.phase === 'connection'
-  const other = unanswered ? end : deliveries[0]
+  const checkedRule = unanswered ? end : deliveries[0]
   const refused = [
     ...otherEnds.map((each) => ({ each, other: end })),
-    ...(unanswered ? deliveries : deliveries.slice(1)).map((each) => ({ each, other })),
+    ...(unanswered ? deliveries : deliveries.slice(1)).map((each) => ({ each, other: checkedRule })),
   ]
   for (const { each, other: before } of refused) {
     const mistake = `set together with ${before?.kind ?? ''}`

@@ -21,7 +21,7 @@ export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface Arguments<Command extends CommandName> {
   readonly values: FlagValues<Command>
-  readonly given: ReadonlyMap<string, OptionSource>
+  readonly setBy: ReadonlyMap<string, OptionSource>
   /** Of a command that wraps another, its command line, with the `--` before it. */
   readonly operands: readonly string[]
   /** All words after the name of the command. */
@@ -36,11 +36,11 @@ const ORIGINS: readonly (OptionSource | undefined)[] = [undefined, 'file', 'vari
 
 /** Whether one flag was set by a stronger origin than another one. */
 export function isSetByStrongerSource(
-  { given }: Pick<Arguments<'start'>, 'given'>,
+  { setBy }: Pick<Arguments<'start'>, 'setBy'>,
   name: string,
   rival: string,
 ): boolean {
-  return ORIGINS.indexOf(given.get(name)) > ORIGINS.indexOf(given.get(rival))
+  return ORIGINS.indexOf(setBy.get(name)) > ORIGINS.indexOf(setBy.get(rival))
 }
 
 export type Value = string | number | boolean | readonly string[]
@@ -90,7 +90,7 @@ export function readArguments<Command extends CommandName>(
   return {
     // The table of flags says which type each name has; a Map cannot carry that.
     values: Object.fromEntries(values) as FlagValues<Command>,
-    given: sources,
+    setBy: sources,
     operands: [...operands, ...argv.slice(words.length)],
     argv,
     configuration: surroundings.configuration,

@@ -227,12 +227,14 @@ async function checkCase(
     }
   }
   for (const part of ['items', 'accounts'] as const) {
-    for (const [at, { connector, ...rest }] of expect[part].entries()) {
+    for (const [at, { connector, ...wanted }] of expect[part].entries()) {
       const described = bundle.connectors.find((each) => each.connector === connector)
       const place = [...inExpect, part, at]
       if (!described) problems.push(unknownName([...place, 'connector'], connector, there))
-      else if ('collection' in rest && !collectionNamed(described, rest.collection))
-        problems.push(unknownName([...place, 'collection'], rest.collection, Object.keys(described.collections ?? {})))
+      else if ('collection' in wanted && !collectionNamed(described, wanted.collection))
+        problems.push(
+          unknownName([...place, 'collection'], wanted.collection, Object.keys(described.collections ?? {})),
+        )
     }
   }
 }

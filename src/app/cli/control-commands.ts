@@ -302,10 +302,10 @@ const UNITS = [
 /** `in 59m`, `2h 5m ago`: an instant as seen from another, in its two largest units. */
 function fromNow(at: string, now: string): string {
   const distance = milliseconds(at) - milliseconds(now)
-  let rest = Math.abs(distance)
+  let remainder = Math.abs(distance)
   const parts = UNITS.flatMap(([unit, size]) => {
-    const count = Math.floor(rest / size)
-    rest -= count * size
+    const count = Math.floor(remainder / size)
+    remainder -= count * size
     return count === 0 ? [] : [`${count}${unit}`]
   })
   const text = parts.slice(0, 2).join(' ')

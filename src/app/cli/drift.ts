@@ -31,7 +31,7 @@ import { writeOver } from '../../platform/disk/written-file.ts'
 
 /** Answers 0 without findings, 1 with some of `--fail-on`, 3 when something could not be removed from the service. */
 export const driftCommand: Run<'drift'> = async (read, context) => {
-  const { values, given } = read
+  const { values, setBy } = read
   const { out, err, progress } = context
   const { baseUrl, client } = serviceOf('drift', context, values)
   if (!mayBeCalled(baseUrl, values['allow-outbound']))
@@ -43,7 +43,7 @@ export const driftCommand: Run<'drift'> = async (read, context) => {
     ...{ baseUrl, client, recording, progress, signal: stop.signal },
     prefix: `${PREFIX}${new RandomIds().id('x').slice(2, 12)}`,
     withMock: (options, use) => withMock(read, options, err, use),
-    mirror: !given.has('seed'),
+    mirror: !setBy.has('seed'),
     allowWrites: values['allow-writes'],
     only: values.only,
     controlApi: values.consent === 'control-api',
@@ -92,12 +92,12 @@ async function withMock<Result>(
 }
 
 /** What the flags of the mock say, and in their place the lines of a configuration file that are tried. */
-function optionsOf({ values, given }: Arguments<'drift'>, tried: JsonObject): AppOptions {
+function optionsOf({ values, setBy }: Arguments<'drift'>, tried: JsonObject): AppOptions {
   return {
     documentedOnly: values['documented-only'] || tried['documented_only'] === true,
     strict: values.strict || tried['strict'] === true,
     mcp: values.mcp || tried['mcp'] === true,
-    bodyLimit: Number(tried['body_limit'] ?? 0) || (given.has('body-limit') ? values['body-limit'] : undefined),
+    bodyLimit: Number(tried['body_limit'] ?? 0) || (setBy.has('body-limit') ? values['body-limit'] : undefined),
   }
 }
 

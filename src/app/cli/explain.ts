@@ -29,8 +29,8 @@ async function explainRequest(id: string, session: ControlSession<'explain'>): P
 }
 
 /** A command for the server and environment of this one, as it is called in a shell. */
-function commandLine(words: readonly string[], { given, values }: ControlSession<'explain'>): string {
-  const server = (['url', 'host', 'port'] as const).filter((name) => given.get(name) === 'flag')
+function commandLine(words: readonly string[], { setBy, values }: ControlSession<'explain'>): string {
+  const server = (['url', 'host', 'port'] as const).filter((name) => setBy.get(name) === 'flag')
   const flags = [...server, ...(values.environment === 'default' ? [] : (['environment'] as const))]
   return [
     'npx toolmock',

@@ -25,7 +25,7 @@ export const report: Run<'report'> = async (args, context) => {
   const { out, err, terminal } = context
   const { values, operands } = args
   if (operands[0] === 'merge') return mergeReportFiles(args, context)
-  const ofMerge = MERGE_FLAGS.find((name) => args.given.get(name) === 'flag')
+  const ofMerge = MERGE_FLAGS.find((name) => args.setBy.get(name) === 'flag')
   if (ofMerge !== undefined) throw new UsageError(`--${ofMerge} goes with report merge.`)
   const { judge, output } = values
   const isCoverage = operands[0] === 'coverage'

@@ -122,7 +122,7 @@ function caseOptions(each: Case, args: Arguments<'run'>, log: DeferredLog): AppO
     scenarios: each.scenario,
     extensions: each.extension,
     clock: each.clock ?? values.clock ?? CLOCK,
-    freeze: args.given.has('freeze') ? values.freeze : true,
+    freeze: args.setBy.has('freeze') ? values.freeze : true,
     idSeed: each.id_seed ?? values['id-seed'] ?? 1,
     test: { label, file, line },
   }

@@ -108,7 +108,7 @@ function isSet(value: string | undefined): boolean {
 
 /** The code that reads them is loaded where there are some: the command waits for it. @throws UsageError */
 export async function verdictOptions(
-  { values, given, configuration }: Pick<Arguments<'run' | 'report'>, 'values' | 'given' | 'configuration'>,
+  { values, setBy, configuration }: Pick<Arguments<'run' | 'report'>, 'values' | 'setBy' | 'configuration'>,
   switches?: RouteSwitches,
 ): Promise<VerdictOptions> {
   const allowNoRequests = values['allow-no-requests']
@@ -125,7 +125,7 @@ export async function verdictOptions(
   } catch (error) {
     if (!(error instanceof VerdictOptionError)) throw error
     const name = FLAGS[error.option]
-    const place = given.get(name) === 'variable' ? `${variableOf({ name, variable: true })}=` : `--${name} `
+    const place = setBy.get(name) === 'variable' ? `${variableOf({ name, variable: true })}=` : `--${name} `
     throw new UsageError(`${place}${error.value}: expected ${error.expected}.`)
   }
 }

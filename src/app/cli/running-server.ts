@@ -38,7 +38,7 @@ export function detachedServer(): DetachedServer | undefined {
   }
 }
 
-interface ServerArguments extends Pick<Arguments<'healthcheck'>, 'given'> {
+interface ServerArguments extends Pick<Arguments<'healthcheck'>, 'setBy'> {
   readonly values: Arguments<'healthcheck'>['values'] & { readonly 'admin-token'?: string | undefined }
 }
 
@@ -46,16 +46,16 @@ interface ServerArguments extends Pick<Arguments<'healthcheck'>, 'given'> {
  * The one that a flag or variable names, else the one in the background here, else that of the configuration file or the default.
  * @throws UsageError for a URL beside a port or host, all typed by the user
  */
-export function serverOf({ values, given }: ServerArguments): Server {
+export function serverOf({ values, setBy }: ServerArguments): Server {
   const adminToken = values['admin-token']
-  const detached = serverInBackground({ given })?.ready
+  const detached = serverInBackground({ setBy })?.ready
   if (detached) return { url: detached.url, ca: authorityOf(detached.variables), adminToken }
   const isSecure =
-    values.tls || (values['tls-cert'] !== undefined && !isSetByStrongerSource({ given }, 'tls', 'tls-cert'))
+    values.tls || (values['tls-cert'] !== undefined && !isSetByStrongerSource({ setBy }, 'tls', 'tls-cert'))
   const address = `${isSecure ? 'https' : 'http'}://${callableHost(values.host)}:${values.port}`
-  const rivals = ADDRESS_FLAGS.filter((name) => given.get(name) === 'flag' && given.get('url') === 'flag')
+  const rivals = ADDRESS_FLAGS.filter((name) => setBy.get(name) === 'flag' && setBy.get('url') === 'flag')
   if (rivals.length > 0) throw new UsageError(`--url and --${rivals[0]} both name the server: give one of them.`)
-  const isUrlOutranked = ADDRESS_FLAGS.some((name) => isSetByStrongerSource({ given }, name, 'url'))
+  const isUrlOutranked = ADDRESS_FLAGS.some((name) => isSetByStrongerSource({ setBy }, name, 'url'))
   const url = isUrlOutranked ? address : (values.url ?? address)
   return { url, adminToken }
 }
@@ -63,10 +63,10 @@ export function serverOf({ values, given }: ServerArguments): Server {
 const ADDRESS_FLAGS = ['port', 'host', 'tls', 'tls-cert'] as const
 
 /** The one of this folder, unless a flag or a variable names another. The port of the file is where a start without `--port` listens. */
-function serverInBackground({ given }: Pick<ServerArguments, 'given'>): DetachedServer | undefined {
-  if (ADDRESSES.some((name) => (given.get(name) ?? 'file') !== 'file')) return undefined
+function serverInBackground({ setBy }: Pick<ServerArguments, 'setBy'>): DetachedServer | undefined {
+  if (ADDRESSES.some((name) => (setBy.get(name) ?? 'file') !== 'file')) return undefined
   const server = detachedServer()
-  return server && (!isGiven({ given }) || isAlive(server.pid)) ? server : undefined
+  return server && (!isGiven({ setBy }) || isAlive(server.pid)) ? server : undefined
 }
 
 /** A process that was killed leaves its file behind, and another may have its number. */
@@ -82,8 +82,8 @@ export function isAlive(pid: number): boolean {
 const ADDRESSES = ['url', 'port', 'host']
 
 /** Whether a flag, a variable or the configuration file names a server. */
-export function isGiven({ given }: Pick<ServerArguments, 'given'>): boolean {
-  return ADDRESSES.some((name) => given.has(name))
+export function isGiven({ setBy }: Pick<ServerArguments, 'setBy'>): boolean {
+  return ADDRESSES.some((name) => setBy.has(name))
 }
 
 /** The text of the certificate authority that a server said to trust. */

@@ -15,7 +15,7 @@ export const LOOPBACK = '127.0.0.1'
 
 /** @throws UsageError for operands, and for flags that contradict each other */
 export function checkStart(read: StartArguments): void {
-  const { values, given, operands } = read
+  const { values, setBy, operands } = read
   if (operands.length > 0) {
     const command = COMMAND_NAMES.find((name) => name === operands[0])
     const hint =
@@ -24,7 +24,7 @@ export function checkStart(read: StartArguments): void {
         : `Flags come after the command: npx toolmock ${command} FLAG….`
     throw new UsageError(`start takes flags only; found ${operands.join(' ')}. ${hint}`)
   }
-  const [state, inMemory] = [given.get('state'), given.get('in-memory')]
+  const [state, inMemory] = [setBy.get('state'), setBy.get('in-memory')]
   if (values['in-memory'] && inMemory === state && state !== 'variable') {
     throw new UsageError('--in-memory keeps no file and --state names one: give one of the two.')
   }
@@ -37,7 +37,7 @@ export function checkStart(read: StartArguments): void {
 }
 
 /** @throws UsageError for flags that contradict a state in a database, or mean nothing without one */
-function refuseWithDatabase({ values, given }: StartArguments, state: string | null): void {
+function refuseWithDatabase({ values, setBy }: StartArguments, state: string | null): void {
   checkSchema(values['state-schema'])
   if (state !== null && isUrl(state) && !isDatabaseUrl(state)) {
     throw new UsageError(
@@ -56,7 +56,7 @@ function refuseWithDatabase({ values, given }: StartArguments, state: string | n
     return
   }
   for (const name of ['state-schema', 'lease', 'replica-url'] as const) {
-    if (given.get(name) === 'flag')
+    if (setBy.get(name) === 'flag')
       throw new UsageError(`--${name} is for a state in a database: give --state postgres://… with it.`)
   }
 }
@@ -71,7 +71,7 @@ export function checkSchema(name: string): void {
 
 /** The command of `run`. @throws UsageError also for flags that contradict each other */
 export function programOf(read: RunArguments): CommandLine {
-  const { values, given, operands, argv } = read
+  const { values, setBy, operands, argv } = read
   const [separator = '--', program, ...args] = operands
   if (separator !== '--') {
     const meant = ['npx toolmock run', ...argv.slice(0, argv.length - operands.length), '--', ...operands]
@@ -82,7 +82,7 @@ export function programOf(read: RunArguments): CommandLine {
   }
   refuseTlsConflict(read)
   for (const name of ['parallel', 'repeat'] as const) {
-    if (given.get(name) !== 'flag' || values.cases !== undefined) continue
+    if (setBy.get(name) !== 'flag' || values.cases !== undefined) continue
     throw new UsageError(`--${name} says how cases are run: give --cases FILE with it.`)
   }
   return [program, ...args]
@@ -124,10 +124,10 @@ export function mockOfConfiguration(configuration: Configuration | undefined): A
   return mockOptions(readArguments('run', [], { variables: {}, configuration }))
 }
 
-function mockOptions({ values, given, configuration }: StartArguments | RunArguments): AppOptions {
+function mockOptions({ values, setBy, configuration }: StartArguments | RunArguments): AppOptions {
   return {
     // The notice that a seed was not applied is for a seed that was asked for, not for the default.
-    seeds: given.has('seed') ? values.seed : undefined,
+    seeds: setBy.has('seed') ? values.seed : undefined,
     webhooks: configuration?.webhooks ?? [],
     scenarios: values.scenario,
     extensions: values.extension,
@@ -141,7 +141,7 @@ function mockOptions({ values, given, configuration }: StartArguments | RunArgum
     allowOutbound: values['allow-outbound'],
     journalCapacity: values['journal-size'],
     // Without the flag, bodies of the control API have a limit of their own.
-    bodyLimit: given.has('body-limit') ? values['body-limit'] : undefined,
+    bodyLimit: setBy.has('body-limit') ? values['body-limit'] : undefined,
   }
 }
 
@@ -150,10 +150,10 @@ function stateOf(read: StartArguments): string | null {
   return read.values['in-memory'] && !isSetByStrongerSource(read, 'state', 'in-memory') ? null : read.values.state
 }
 
-function refuseTlsConflict({ values, given }: StartArguments | RunArguments): void {
+function refuseTlsConflict({ values, setBy }: StartArguments | RunArguments): void {
   const [cert, key] = [values['tls-cert'], values['tls-key']]
   // A flag wins over the variable of the other one; two flags, or two variables, contradict each other.
-  if (values.tls && cert !== undefined && given.get('tls') === given.get('tls-cert')) {
+  if (values.tls && cert !== undefined && setBy.get('tls') === setBy.get('tls-cert')) {
     throw new UsageError('--tls makes a certificate and --tls-cert names one: give one of the two.')
   }
   if (cert !== undefined && key === undefined) throw new UsageError('--tls-cert needs --tls-key, the file of its key.')

@@ -106,9 +106,9 @@ async function tryAddress(host: string, port: number): Promise<void> {
 }
 
 /** The image, whose variable is no flag, says it in its documentation. */
-function openNotice({ values, given }: Arguments<'start'>): string[] {
+function openNotice({ values, setBy }: Arguments<'start'>): string[] {
   const { host, 'admin-token': adminToken } = values
-  if (given.get('host') !== 'flag' || isLoopback(host) || adminToken !== undefined) return []
+  if (setBy.get('host') !== 'flag' || isLoopback(host) || adminToken !== undefined) return []
   return [
     `--host ${host} without --admin-token: every client that reaches this address can read and change everything, credentials too, by the control API under /_mock; --admin-token T closes it`,
   ]

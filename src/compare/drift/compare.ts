@@ -57,7 +57,7 @@ export interface CompareContext {
   /** The values of the mock with those of the service. */
   readonly map: ValueMap
   /** Texts and names of members that requests have sent. */
-  readonly sent: ReadonlySet<string>
+  readonly inputs: ReadonlySet<string>
   /** Whether the request names something that this run has made, or both hold the same from the start. */
   readonly own: boolean
 }
@@ -142,8 +142,9 @@ export class ResponseComparison {
 
   /** A header that the request has sent comes back; another one may come again in the body. */
   #compareEcho(name: string, basis: string, mine: string, theirs: string): void {
-    const { map, sent } = this.#context
-    if (mine !== theirs && sent.has(mine)) this.#addDifference('value', name, basis, mine, theirs, { behaviour: true })
+    const { map, inputs } = this.#context
+    if (mine !== theirs && inputs.has(mine))
+      this.#addDifference('value', name, basis, mine, theirs, { behaviour: true })
     map.pair(mine, theirs)
   }
 
@@ -177,7 +178,7 @@ export class ResponseComparison {
       const at = place === '' ? name : `${place}.${name}`
       // What the contract leaves open counts where the client has sent it.
       const isOpen = node !== undefined && ownMember(node.schema, 'additionalProperties') === true
-      if (!declared && isOpen && !this.#context.sent.has(name)) continue
+      if (!declared && isOpen && !this.#context.inputs.has(name)) continue
       const member = declared ?? (isOpen ? { ...node, schema: OPEN } : undefined)
       if (member) this.bases.add(member.presence)
       if (ours !== undefined && serviceMember !== undefined) {
@@ -241,7 +242,7 @@ export class ResponseComparison {
   }
 
   #compareTexts(node: ResponseNode | undefined, place: string, mine: string, theirs: string): void {
-    const { map, sent } = this.#context
+    const { map, inputs } = this.#context
     if (mine === theirs || map.known(mine) === theirs) return
     const [mineUrl, theirUrl] = place === REDIRECT ? [parseUrl(mine), parseUrl(theirs)] : []
     if (mineUrl && theirUrl) {
@@ -262,7 +263,7 @@ export class ResponseComparison {
     // Another account than the mock's, or one value in place of two.
     const isIdentity = IDENTITY.test(place) && ((map.known(mine) ?? theirs) !== theirs || map.isTaken(theirs))
     const isUrl = !node && map.url(mine) !== mine
-    const follows = isWord || sent.has(mine) || isIdentity || isUrl || (mine === '') !== (theirs === '')
+    const follows = isWord || inputs.has(mine) || isIdentity || isUrl || (mine === '') !== (theirs === '')
     const isProse = this.#isRefusal && /(?:message|description)$/.test(place)
     if (follows && !DATE_TIME.test(mine) && !isProse) {
       this.#addBehaviour('value', node, place, mine, theirs)
@@ -275,8 +276,8 @@ export class ResponseComparison {
 
   /** What an address has in its query, where the values of those that the request has sent count. */
   #queryParameters(url: URL): string {
-    const { sent } = this.#context
-    const pairs = [...url.searchParams].map(([name, value]) => [name, value === '' || sent.has(value) ? value : '*'])
+    const { inputs } = this.#context
+    const pairs = [...url.searchParams].map(([name, value]) => [name, value === '' || inputs.has(value) ? value : '*'])
     return jsonText(pairs)
   }
 

@@ -91,7 +91,12 @@ export class Findings {
     if (path.startsWith('/_mock/') && !isConsent) return
     const operation = operationAt(request.method, path)
     const isOwn = this.#isOwn(request, map) || this.#isSame
-    const context = { schemas: this.#schemas, map, sent: this.#sent, own: isOwn || operation === 'create_token' }
+    const context = {
+      schemas: this.#schemas,
+      map,
+      inputs: this.#sent,
+      own: isOwn || operation === 'create_token',
+    }
     const { differences, bases } = new ResponseComparison(context).compare(operation, mock, service)
     for (const basis of bases) this.exercise(basis)
     if (operation !== undefined && mock.status < 400 && service.status === mock.status)

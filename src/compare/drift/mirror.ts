@@ -28,7 +28,7 @@ export async function mirrorOf(api: Api, mock: Api): Promise<JsonObject | undefi
     ({ key_id, type }) => names.has(key_id) || CONNECTION_TYPES.some((each) => each === type),
   )
   const connections = mirrored.map((each) => connectionDocument(each, names.has(each['key_id'])))
-  return { connectors, connections: connections.map(({ id: _ofTheService, ...rest }) => rest) }
+  return { connectors, connections: connections.map(({ id: _ofTheService, ...seedConnection }) => seedConnection) }
 }
 
 /** Whether the type of a connection is another word of the document, and no word of the service for it. */

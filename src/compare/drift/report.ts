@@ -67,17 +67,17 @@ function triedBy(only: readonly string[] | undefined): (id: string) => boolean {
   if (only === undefined) return () => true
   const checks = chosenChecks({ only })
   return (id) => {
-    const [operation = '', ...rest] = id.split('/')
+    const [operation = '', ...placeParts] = id.split('/')
     if (!isOperation(operation) && operation !== 'any_operation') return true
-    const place = rest.join('/')
+    const place = placeParts.join('/')
     return checks.some((check) => place.startsWith(`${check.id}/`) || place.startsWith(`${check.id}:`))
   }
 }
 
 function staleFinding({ finding, reason }: Accepted): DriftFinding {
-  const [operation = '', ...rest] = finding.split('/')
+  const [operation = '', ...placeParts] = finding.split('/')
   const title = `--accept names ${finding}, which no longer occurs: remove the entry (${reason})`
-  const parts = { operation, place: rest.join('/'), kind: 'accepted' as const, basis: 'accepted' }
+  const parts = { operation, place: placeParts.join('/'), kind: 'accepted' as const, basis: 'accepted' }
   return { id: `${finding}/accepted`, class: 'contract', ...parts, title, service: null, mock: null }
 }
 

@@ -106,14 +106,14 @@ export class ValueMap {
   }
 
   /** @throws Skipped for a value that the other implementation has never made */
-  request({ path, headers = {}, body, ...rest }: HttpRequest): HttpRequest {
+  request({ path, headers = {}, body, ...otherParts }: HttpRequest): HttpRequest {
     const names = Object.entries(headers).map(([name, value]): [string, string] => [
       name,
       value.replace(/\S+$/, (word) => this.value(word)),
     ])
     const isForm = names.some(([name, value]) => name.toLowerCase() === 'content-type' && value.includes('form'))
     const bodyPart = body === undefined ? {} : { body: isForm ? this.#mappedQuery(body) : this.#mappedJson(body) }
-    return { ...rest, path: this.#mappedPath(path), headers: Object.fromEntries(names), ...bodyPart }
+    return { ...otherParts, path: this.#mappedPath(path), headers: Object.fromEntries(names), ...bodyPart }
   }
 
   #mappedPath(path: string): string {

@@ -39,8 +39,8 @@ export function listedTool(provider: string, tool: JsonObject): JsonObject {
   const { name, title, description, inputSchema, outputSchema } = tool
   const read_only_hint = objectAt(tool, 'annotations')['readOnlyHint']
   const fields = { name, display_name: title, description, input_schema: inputSchema, output_schema: outputSchema }
-  const known = Object.entries({ ...fields, annotations: { read_only_hint } }).filter(
+  const toolFields = Object.entries({ ...fields, annotations: { read_only_hint } }).filter(
     ([, value]) => value !== undefined,
   )
-  return { provider, definition: Object.fromEntries(known) as JsonObject }
+  return { provider, definition: Object.fromEntries(toolFields) as JsonObject }
 }

@@ -174,7 +174,7 @@ class Reader {
   }
 
   #readParameter(parameter: JsonObject): ApiParameter {
-    const { name: _name, in: _in, required, description: _description, ...rest } = parameter
+    const { name: _name, in: _in, required, description: _description, ...parameterFields } = parameter
     const [content = {}] = Object.values(objectAt(parameter, 'content'))
     const schema = ownMember(parameter, 'schema') ?? (isJsonObject(content) ? ownMember(content, 'schema') : undefined)
     return {
@@ -183,7 +183,7 @@ class Reader {
       description: trimmedAt(parameter, 'description'),
       isRequired: required === true,
       // In version 2 a parameter is its own schema.
-      schema: this.isVersion2 ? rest : (this.follow(schema ?? {}) ?? {}),
+      schema: this.isVersion2 ? parameterFields : (this.follow(schema ?? {}) ?? {}),
     }
   }
 

@@ -215,9 +215,9 @@ function nullableSchema(schema: JsonObject): JsonObject {
 
 function mergeSchemas(a: JsonObject, b: JsonObject): JsonObject {
   // What one part closes, another may open.
-  const { additionalProperties: _closed, ...rest } = a
+  const { additionalProperties: _closed, ...openSchema } = a
   const { additionalProperties: _also, ...more } = b
-  const both = { ...rest, ...more }
+  const both = { ...openSchema, ...more }
   const description = ownMember(a, 'description')
   if (description !== undefined) both['description'] = description
   const properties = { ...objectAt(a, 'properties'), ...objectAt(b, 'properties') }

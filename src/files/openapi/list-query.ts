@@ -77,14 +77,17 @@ export function listBody(
   at: readonly string[],
   paging: { hasToken: boolean },
 ): JsonValue {
-  const [name, ...rest] = at
+  const [name, ...innerPath] = at
   if (name === undefined) return '{{items}}'
   const around = isJsonObject(sample) ? sample : {}
   const described = (key: string): JsonObject => objectAt(objectAt(schema, 'properties'), key)
   const further = Object.entries(around).map(
     ([key, value]) => [key, pageValue(key, value, described(key), paging)] as const,
   )
-  return { ...Object.fromEntries(further), [name]: listBody(ownMember(around, name), described(name), rest, paging) }
+  return {
+    ...Object.fromEntries(further),
+    [name]: listBody(ownMember(around, name), described(name), innerPath, paging),
+  }
 }
 
 function pageValue(name: string, value: JsonValue, schema: JsonObject, paging: { hasToken: boolean }): JsonValue {

@@ -15,7 +15,7 @@ export function requestSteps(request: EntryDocument): Step[] {
   const { rules, upstream, refreshes } = request
   const moves: Moves = { due: [...request.due], transitions: [...request.transitions] }
   const shared = refreshes.filter((refresh) => refresh.shared)
-  const own = refreshes.filter((refresh) => !refresh.shared)
+  const firstRefreshes = refreshes.filter((refresh) => !refresh.shared)
   const isCaused = (move: Transition): boolean =>
     request.kind === 'clock' || rules.some((rule) => isCauseOf(rule, move, request))
   const steps: Step[] = [
@@ -32,7 +32,7 @@ export function requestSteps(request: EntryDocument): Step[] {
     steps.push(callStep(call, isRetry))
     addRules((rule) => rule.call === index)
     steps.push(answerStep(call))
-    const renewal = isToken && call.grant !== 'authorization_code' ? own.shift() : undefined
+    const renewal = isToken && call.grant !== 'authorization_code' ? firstRefreshes.shift() : undefined
     if (!renewal) continue
     steps.push(renewalStep(renewal))
     if (renewal.outcome === 'refused')
@@ -40,7 +40,7 @@ export function requestSteps(request: EntryDocument): Step[] {
         ...takeMoves(moves.transitions, (move) => move.event === 'refresh_refused').map((move) => moveStep(move)),
       )
   }
-  steps.push(...shared.map(renewalStep), ...own.map(renewalStep))
+  steps.push(...shared.map(renewalStep), ...firstRefreshes.map(renewalStep))
   // A call that was aborted is not in the list.
   addRules(({ call }) => call !== null && call >= upstream.length)
   steps.push(...moves.due.map((move) => moveStep(move, 'by the clock')))

@@ -51,8 +51,8 @@ export function expiryOfIssue(
 
 /** The account with these live credentials; pending ones stay pending. */
 export function withLive(account: Account, live: Issued): Account {
-  const { token_expires_at: _former, token_expired: _ended, ...rest } = account
-  return { ...rest, ...live }
+  const { token_expires_at: _former, token_expired: _ended, ...unexpired } = account
+  return { ...unexpired, ...live }
 }
 
 /** `changed` with its `updated_at`: now when its credentials or its `api_config` differ from before, else as it was (2.1, G27). */
@@ -68,6 +68,6 @@ export function withPending(account: Account, pending: Issued): Account {
 }
 
 export function withoutPending(account: Account): Account {
-  const { pending: _pending, ...rest } = account
-  return rest
+  const { pending: _pending, ...settled } = account
+  return settled
 }

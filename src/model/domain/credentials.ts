@@ -14,8 +14,8 @@ export function takenBy(
   patch: CredentialsPatch,
 ): CredentialsPatch {
   if (connector.authorization_type !== 'TRUSTED_IDP' || connector.cluster !== 'serverless') return patch
-  const { trusted_idp: _ignored, ...rest } = patch
-  return rest
+  const { trusted_idp: _ignored, ...storedFields } = patch
+  return storedFields
 }
 
 /** The fields of each sub-object that requests may send (2.2). */
@@ -118,8 +118,8 @@ export function promotedCredentials(stored: Credentials, fresh: Credentials): Cr
 
 /** Whether credentials have the same tokens, for the same subject or user; scopes and domain of an OAuth token may differ. */
 export function haveSameTokens(one: Credentials, another: Credentials): boolean {
-  const tokens = ({ oauth_token, ...rest }: Credentials): JsonValue =>
-    [oauth_token?.access_token ?? null, oauth_token?.refresh_token ?? null, rest] as JsonValue
+  const tokens = ({ oauth_token, ...otherFields }: Credentials): JsonValue =>
+    [oauth_token?.access_token ?? null, oauth_token?.refresh_token ?? null, otherFields] as JsonValue
   return equalValues(tokens(one), tokens(another))
 }
 

@@ -75,11 +75,11 @@ export function valuesAt(
   path: readonly string[],
   base: Path = [],
 ): { path: Path; value: JsonValue }[] {
-  const [head, ...rest] = path
+  const [head, ...tail] = path
   if (value === undefined) return []
   if (head === undefined) return [{ path: base, value }]
-  if (head === '*') return Array.isArray(value) ? value.flatMap((item, at) => valuesAt(item, rest, [...base, at])) : []
-  return isJsonObject(value) ? valuesAt(ownMember(value, head), rest, [...base, head]) : []
+  if (head === '*') return Array.isArray(value) ? value.flatMap((item, at) => valuesAt(item, tail, [...base, at])) : []
+  return isJsonObject(value) ? valuesAt(ownMember(value, head), tail, [...base, head]) : []
 }
 
 type Issue = z.core.$ZodIssue

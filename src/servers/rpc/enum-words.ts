@@ -42,11 +42,11 @@ export function wordDifferences(methods: readonly RpcMethod[], vocabulary: Vocab
   }
   // A field that is named after a word of an enumeration, such as `workspace_dwd`, has its other name as well.
   for (const [word, meant] of [...fixed]) {
-    const [field, other] = [word.toLowerCase(), meant.toLowerCase()]
+    const [field, otherName] = [word.toLowerCase(), meant.toLowerCase()]
     const isRenamed = places.messages.some(
-      ({ message, fields }) => Object.hasOwn(fields, field) && !fieldOf(message, field) && fieldOf(message, other),
+      ({ message, fields }) => Object.hasOwn(fields, field) && !fieldOf(message, field) && fieldOf(message, otherName),
     )
-    if (isRenamed) fixed.set(field, other)
+    if (isRenamed) fixed.set(field, otherName)
   }
   return { missing, vocabulary: Object.fromEntries(fixed) }
 }

@@ -59,10 +59,10 @@ function methodOf(desc: DescMethod, bound: readonly ServedRoute[]): RpcMethod {
   if (desc.methodKind !== 'unary') return refused('it is a streaming method')
   if (!hasOption(desc, http)) return refused('it has no google.api.http rule')
   const rule = getOption(desc, http)
-  const rules = [rule, ...rule.additionalBindings].flatMap(({ pattern, ...rest }) => {
+  const rules = [rule, ...rule.additionalBindings].flatMap(({ pattern, ...httpRule }) => {
     const read = verbAndTemplate(pattern)
     if (!read) return []
-    const { body, responseBody } = rest
+    const { body, responseBody } = httpRule
     return [read, ...rulesOfOneof(desc.input, read, bound)].map((each) => ({ ...each, body, responseBody }))
   })
   const bindings = rules.flatMap(({ verb, template, body, responseBody }): Binding[] => {
@@ -120,15 +120,16 @@ function templateParts(template: string): TemplatePart[] {
 function leadsTo(parts: readonly TemplatePart[], path: string): boolean {
   const text = parts.map((part) => ('text' in part ? part.text : part.segments.join('/'))).join('')
   const [template, verb] = withoutVerb(text)
-  const [other, otherVerb] = withoutVerb(path)
-  return verb === otherVerb && segmentsMatch(template.split('/'), other.split('/'))
+  const [pathWithoutVerb, otherVerb] = withoutVerb(path)
+  return verb === otherVerb && segmentsMatch(template.split('/'), pathWithoutVerb.split('/'))
 }
 
-function segmentsMatch([own, ...rest]: string[], [other, ...others]: string[]): boolean {
-  if (own === undefined) return other === undefined
-  if (own === '**') return rest.length === 0 && [other ?? '{', ...others].every((each) => each.startsWith('{'))
-  if (other === undefined) return false
-  return (other.startsWith('{') || own === other) && segmentsMatch(rest, others)
+function segmentsMatch([own, ...furtherSegments]: string[], [actual, ...others]: string[]): boolean {
+  if (own === undefined) return actual === undefined
+  if (own === '**')
+    return furtherSegments.length === 0 && [actual ?? '{', ...others].every((each) => each.startsWith('{'))
+  if (actual === undefined) return false
+  return (actual.startsWith('{') || own === actual) && segmentsMatch(furtherSegments, others)
 }
 
 /** A custom verb comes after the last segment: `/accounts:delete`. */

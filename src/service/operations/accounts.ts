@@ -240,8 +240,8 @@ function accountPage(
   { page_size, page_token }: { page_size?: number | undefined; page_token?: string | undefined },
 ) {
   const accounts = environment.model.accountIndex.where(filter)
-  const { rows, ...rest } = pageOf(environment, listing, { ...filter, page_size, page_token }, accounts, sequenceOf)
-  return { connected_accounts: rows.map(accountSummary), ...rest }
+  const { rows, ...page } = pageOf(environment, listing, { ...filter, page_size, page_token }, accounts, sequenceOf)
+  return { connected_accounts: rows.map(accountSummary), ...page }
 }
 
 const sequenceOf = ({ sequence }: Account): number => sequence

@@ -15,11 +15,11 @@ import { pageOfList, type Positioned, positionedRows } from './paging.ts'
 export function listTools({ environment, query }: Call<'list_tools'>): Reply {
   const [matches, isUsed] = [toolFilter(query), connectionFilter(environment, query)]
   const tools = toolsAt(environment, (each) => isUsed(each.connection) && matches(each))
-  const { items, ...rest } = pageOfList(environment, 'tools', tools, query)
+  const { items, ...pageFields } = pageOfList(environment, 'tools', tools, query)
   const listed = query['filter.summary']
     ? { tool_names: items.map(({ tool }) => tool.name) }
     : { tools: items.map((item) => toolView(environment, item)) }
-  return { status: 200, body: { ...listed, ...rest } }
+  return { status: 200, body: { ...listed, ...pageFields } }
 }
 
 /** GET /tools/scoped: the tools that the identifier's active accounts can run, which those of disabled connections are not. */
@@ -33,13 +33,13 @@ export function listScopedTools({ environment, query }: Call<'list_scoped_tools'
       .filter(({ item }) => matches(item))
       .map(({ position, item }) => ({ position, item: { ...item, account } }))
   })
-  const { items, ...rest } = pageOfList(environment, 'scoped tools', tools, query)
+  const { items, ...pageFields } = pageOfList(environment, 'scoped tools', tools, query)
   const views = items.map((item) => ({
     tool: toolView(environment, item),
     identifier,
     connected_account_id: item.account.id,
   }))
-  return { status: 200, body: { tools: views, ...rest } }
+  return { status: 200, body: { tools: views, ...pageFields } }
 }
 
 /** GET /tools/available: the tools that the active accounts of the identifier can run. @throws ServiceError ACCOUNT_NOT_FOUND */
@@ -50,8 +50,8 @@ export function listAvailableTools({ environment, query }: Call<'list_available_
     throw new ServiceError('ACCOUNT_NOT_FOUND', `the identifier ${quote(identifier)} has no connected account`)
   const connections = new Set(usableAccounts(environment, identifier).map(({ connector }) => connector))
   const tools = toolsAt(environment, (each) => connections.has(each.connection) && matches(each))
-  const { items, ...rest } = pageOfList(environment, 'available tools', tools, query)
-  return { status: 200, body: { tools: items.map((item) => toolView(environment, item)), ...rest } }
+  const { items, ...pageFields } = pageOfList(environment, 'available tools', tools, query)
+  return { status: 200, body: { tools: items.map((item) => toolView(environment, item)), ...pageFields } }
 }
 
 /** The accounts of an identifier that can run tools: active ones, but for those of disabled connections. */
@@ -66,8 +66,8 @@ export function listProviders({ environment, query }: Call<'list_providers'>): R
   const providers = positionedRows(environment.model.tables.providers).filter(
     ({ item }) => (!type || item.is_custom === (type === 'CUSTOM')) && (!identifier || item.identifier === identifier),
   )
-  const { items, ...rest } = pageOfList(environment, 'providers', providers, query)
-  return { status: 200, body: { providers: items.map(providerView), ...rest } }
+  const { items, ...pageFields } = pageOfList(environment, 'providers', providers, query)
+  return { status: 200, body: { providers: items.map(providerView), ...pageFields } }
 }
 
 /** GET /connections/app: the connections of account types, a page at a time. */
@@ -76,8 +76,8 @@ export function listAppConnections(call: Call<'list_app_connections'>): Reply {
   const connections = positionedRows(environment.model.tables.connections).filter(
     ({ item }) => isOfAccounts(item) && (!query.provider || item.provider === query.provider),
   )
-  const { items, ...rest } = pageOfList(environment, 'connections', connections, query)
-  return { status: 200, body: { connections: items.map((item) => withServerUrl(call, item)), ...rest } }
+  const { items, ...pageFields } = pageOfList(environment, 'connections', connections, query)
+  return { status: 200, body: { connections: items.map((item) => withServerUrl(call, item)), ...pageFields } }
 }
 
 interface ConnectorTool {

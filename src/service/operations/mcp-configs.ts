@@ -29,8 +29,8 @@ export function listMcpConfigs(call: Call<'list_mcp_configs'>): Reply {
       (!search || indexOfText(foldCase(item.name), search) >= 0) &&
       (!provider || mappingsOf(environment, item).some((mapping) => mapping.provider === provider)),
   )
-  const { items, ...rest } = pageOfList(environment, 'mcp configs', configs, query)
-  return { status: 200, body: { configs: items.map((each) => configView(call, each)), ...rest } }
+  const { items, ...pageFields } = pageOfList(environment, 'mcp configs', configs, query)
+  return { status: 200, body: { configs: items.map((each) => configView(call, each)), ...pageFields } }
 }
 
 export function createMcpConfig(call: Call<'create_mcp_config'>): Reply {

@@ -26,8 +26,8 @@ export function listMcpInstances(call: Call<'list_mcp_instances'>): Reply {
       (!configName || knownConfig(environment, item.config_id).name === configName) &&
       (!search || [item.name, item.user_identifier].some((text) => indexOfText(foldCase(text), search) >= 0)),
   )
-  const { items, ...rest } = pageOfList(environment, 'mcp instances', instances, query)
-  return { status: 200, body: { instances: items.map((each) => instanceView(call, each)), ...rest } }
+  const { items, ...pageFields } = pageOfList(environment, 'mcp instances', instances, query)
+  return { status: 200, body: { instances: items.map((each) => instanceView(call, each)), ...pageFields } }
 }
 
 /** POST /mcp/instances (G67): the one of this config, name and user where there is one. */

@@ -71,6 +71,6 @@ export function pageOfList<T>(
   list: readonly Positioned<T>[],
   query: { page_size?: number; page_token?: string },
 ) {
-  const { rows, ...rest } = pageOf(environment, listing, query, list, ({ position }) => position)
-  return { items: rows.map(({ item }) => item), ...rest }
+  const { rows, ...pageFields } = pageOf(environment, listing, query, list, ({ position }) => position)
+  return { items: rows.map(({ item }) => item), ...pageFields }
 }

@@ -83,8 +83,8 @@ const CHANGEABLE = [
 
 /** The fields that are given; an empty icon_src counts as absent (G58). */
 function changesIn(body: { [Field in (typeof CHANGEABLE)[number]]?: Provider[Field] | undefined }): Partial<Provider> {
-  const { icon_src, ...rest } = body
-  const fields = { ...rest, icon_src: icon_src || undefined }
+  const { icon_src, ...givenFields } = body
+  const fields = { ...givenFields, icon_src: icon_src || undefined }
   return Object.fromEntries(
     CHANGEABLE.flatMap((field) => (fields[field] === undefined ? [] : [[field, fields[field]]])),
   )

@@ -48,8 +48,8 @@ const FAKE_MODULES = Object.keys(FAKE_METHODS)
 
 /** What is wrong with a method's name, without loading the library. */
 export function fakeNameProblem(name: string): string | undefined {
-  const [module = '', method, ...rest] = name.split('.')
-  if (method === undefined || method === '' || rest.length > 0)
+  const [module = '', method, ...extraNames] = name.split('.')
+  if (method === undefined || method === '' || extraNames.length > 0)
     return `faker '${name}': the name has the form module.method`
   if (!isFakeModule(module))
     return `faker '${name}': unknown module '${module}'${didYouMean(module, FAKE_MODULES)}; allowed are ${FAKE_MODULES.join(', ')}`

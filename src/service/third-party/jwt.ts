@@ -9,8 +9,8 @@ export function signJwt(claims: JsonObject, secret: string): string {
 
 /** The claims of a token that was signed with `secret`; undefined for every other text. */
 export function verifyJwt(token: string, secret: string): JsonObject | undefined {
-  const [header, claims, signature, ...rest] = token.split('.')
-  if (header === undefined || claims === undefined || rest.length > 0) return undefined
+  const [header, claims, signature, ...extraParts] = token.split('.')
+  if (header === undefined || claims === undefined || extraParts.length > 0) return undefined
   if (header !== jwtPart({ alg: 'HS256', typ: 'JWT' }) || signature !== jwtSignature(`${header}.${claims}`, secret))
     return undefined
   const value = parsedJson(Buffer.from(claims, 'base64url').toString('utf8'))

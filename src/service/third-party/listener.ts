@@ -192,14 +192,14 @@ function requestOf(
   const { url: target = '/', headers } = incoming
   const request = receivedRequest(incoming, { origin: `http://${headers.host ?? ''}`, target, body })
   const { rawPath } = request
-  const [, environmentPart = '', connectorPart = '', kindPart, ...rest] = rawPath.split('/')
+  const [, environmentPart = '', connectorPart = '', kindPart, ...path] = rawPath.split('/')
   const environmentName = percentDecoded(environmentPart)
   const connectorName = percentDecoded(connectorPart)
   if (environmentName === undefined || connectorName === undefined)
     return jsonResponse(400, { error: 'malformed_path' })
   const environment = registry.environment(environmentName)
   const connector = environment?.connector(connectorName)
-  const kind = kindPart === 'api' ? 'api' : kindPart === 'oauth' && rest.join('/') === 'token' ? 'token' : undefined
+  const kind = kindPart === 'api' ? 'api' : kindPart === 'oauth' && path.join('/') === 'token' ? 'token' : undefined
   if (!environment || !connector || !kind) return jsonResponse(404, { error: 'not_found', path: rawPath })
   const ticket = headerOf(request, CALL_HEADER)
   const { trace, tool } = calls.get(ticket) ?? {}

@@ -171,8 +171,8 @@ function renderResponse(
 }
 
 function withoutType(headers: Record<string, string>): Record<string, string> {
-  const { 'Content-Type': _type, ...rest } = headers
-  return rest
+  const { 'Content-Type': _type, ...untypedHeaders } = headers
+  return untypedHeaders
 }
 
 /** The request as responders see it; undefined when its body claims to be JSON and is not. */

@@ -48,8 +48,8 @@ export interface CallOptions {
 
 /** The address of a path of the control API, relative to the page at `/_mock/ui`. An empty parameter is left out. */
 export function addressOf(path: string, query: Query): string {
-  const given = Object.entries(query).flatMap(([name, value = '']) => (value === '' ? [] : [[name, String(value)]]))
-  const search = new URLSearchParams(given).toString()
+  const pairs = Object.entries(query).flatMap(([name, value = '']) => (value === '' ? [] : [[name, String(value)]]))
+  const search = new URLSearchParams(pairs).toString()
   return `.${path}${search === '' ? '' : `?${search}`}`
 }
 
@@ -66,9 +66,9 @@ async function open(method: string, path: string, options: CallOptions = {}): Pr
     ...(token !== null && { Authorization: `Bearer ${token}` }),
     ...(body !== undefined && { 'Content-Type': typeof body === 'string' ? 'application/yaml' : 'application/json' }),
   }
-  const sent = typeof body === 'object' ? JSON.stringify(body) : (body ?? null)
+  const bodyText = typeof body === 'object' ? JSON.stringify(body) : (body ?? null)
   const address = addressOf(path, { ...inEnvironment(), ...query })
-  const response = await fetch(address, { method, headers, body: sent, signal }).catch((error: unknown) => {
+  const response = await fetch(address, { method, headers, body: bodyText, signal }).catch((error: unknown) => {
     if (signal?.aborted) throw error
     throw new ApiError(0, 'The server cannot be reached.')
   })

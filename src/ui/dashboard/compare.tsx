@@ -180,10 +180,10 @@ function steps(one: ExplainedRequest, other: ExplainedRequest): Difference[] {
       return `${from === to ? from : `${from} → ${to}`}: ${text}${detail === '' ? '' : ` (${detail})`}`
     }),
   ) as [string[], string[]]
-  const onlyIn = (list: string[], rest: string[]): string[] =>
+  const onlyIn = (list: string[], counterparts: string[]): string[] =>
     list.filter((step) => {
-      const at = rest.indexOf(step)
-      if (at >= 0) rest.splice(at, 1)
+      const at = counterparts.indexOf(step)
+      if (at >= 0) counterparts.splice(at, 1)
       return at < 0
     })
   const [mine, theirs] = [onlyIn(a, [...b]), onlyIn(b, [...a])]

@@ -63,10 +63,10 @@ export function Items({
 export function Facts({
   facts,
 }: Readonly<{ facts: readonly (readonly [name: ComponentChildren, value: ComponentChildren])[] }>) {
-  const known = facts.filter(([, value]) => value !== null && value !== undefined)
+  const filledFacts = facts.filter(([, value]) => value !== null && value !== undefined)
   return (
     <dl class="column facts">
-      {known.map(([name, value], at) => (
+      {filledFacts.map(([name, value], at) => (
         <div key={at}>
           <dt class="quiet">{name}</dt>
           <dd>{value}</dd>

@@ -27,14 +27,14 @@ type DocumentProblem = Schemas['DocumentProblem']
 const CHECK_DELAY_MS = 250
 
 /** A text field with line numbers. The server checks the text; lines with a problem are marked and the problems listed below. */
-export function Editor({ of, text: given }: Readonly<{ of: string; text: string }>) {
+export function Editor({ of, text: initialText }: Readonly<{ of: string; text: string }>) {
   const id = useId()
   const draft = draftOf(of)
-  const [text, setText] = useState(draft.read() ?? given)
-  const isUnsaved = text !== given
+  const [text, setText] = useState(draft.read() ?? initialText)
+  const isUnsaved = text !== initialText
   const write = (next: string): void => {
     setText(next)
-    draft.keep(next === given ? undefined : next)
+    draft.keep(next === initialText ? undefined : next)
   }
   useEffect(() => {
     const hash = location.hash
@@ -122,7 +122,7 @@ export function Editor({ of, text: given }: Readonly<{ of: string; text: string 
             <span class="quiet" role="status">
               Not saved: kept as a draft in this tab.
             </span>
-            <Button label="Discard the draft" class="link" onClick={() => write(given)} />
+            <Button label="Discard the draft" class="link" onClick={() => write(initialText)} />
           </>
         )}
       </div>

@@ -39,17 +39,17 @@ export const ALL = '*'
 
 export function readHash(hash: string): HashRoute {
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?')
-  const [name = '', ...rest] = path.split('/')
-  const known = VIEW_NAMES.find((each) => each === name)
+  const [name = '', ...segments] = path.split('/')
+  const viewName = VIEW_NAMES.find((each) => each === name)
   const parameters = Object.fromEntries(new URLSearchParams(search))
-  const unknown = known === undefined && name !== '' ? { unknown: percentDecoded(name) ?? name } : {}
-  const id = rest.join('/')
-  return { view: known ?? 'timeline', id: percentDecoded(id) ?? id, parameters, ...unknown }
+  const unknown = viewName === undefined && name !== '' ? { unknown: percentDecoded(name) ?? name } : {}
+  const id = segments.join('/')
+  return { view: viewName ?? 'timeline', id: percentDecoded(id) ?? id, parameters, ...unknown }
 }
 
 export function hashOf({ view, unknown, id, parameters }: HashRoute): string {
-  const given = Object.entries(parameters).filter(([, value]) => value !== '')
-  const search = new URLSearchParams(given).toString()
+  const pairs = Object.entries(parameters).filter(([, value]) => value !== '')
+  const search = new URLSearchParams(pairs).toString()
   return `#/${unknown === undefined ? view : encodeURIComponent(unknown)}${id === '' ? '' : `/${encodeURIComponent(id)}`}${search === '' ? '' : `?${search}`}`
 }
 
@@ -65,9 +65,9 @@ export function inEnvironment(): { environment?: string } {
 
 /** The hash of another route; the environment stays. */
 export function linkTo(view: View, id = '', parameters: Readonly<Record<string, string>> = {}): string {
-  const { environment: kept = '' } = route.value.parameters
+  const { environment: currentEnvironment = '' } = route.value.parameters
   // Only the timeline and the contract can show all environments.
-  const shared = kept === ALL && view !== 'timeline' && view !== 'contract' ? '' : kept
+  const shared = currentEnvironment === ALL && view !== 'timeline' && view !== 'contract' ? '' : currentEnvironment
   return hashOf({ view, id, parameters: { environment: shared, ...parameters } })
 }
 
@@ -101,8 +101,8 @@ function readLocation(): void {
 
 /** Goes to the route of the last visit, unless the URL has one. */
 export function startRouting(): void {
-  const kept = localStorage.getItem(STORAGE_KEY)
-  if (location.hash === '' && kept !== null) history.replaceState(null, '', kept)
+  const storedHash = localStorage.getItem(STORAGE_KEY)
+  if (location.hash === '' && storedHash !== null) history.replaceState(null, '', storedHash)
   readLocation()
   addEventListener('hashchange', readLocation)
 }

@@ -121,8 +121,8 @@ function NewLink({ connectors }: Readonly<{ connectors: readonly Connector[] }>)
         label="Connector"
         wrap="field"
         value={chosen}
-        options={connectors.map(({ connector: name, display_name: shown }) => {
-          return [name, shown === name ? name : `${shown} (${name})`]
+        options={connectors.map(({ connector: name, display_name: displayName }) => {
+          return [name, displayName === name ? name : `${displayName} (${name})`]
         })}
         onInput={(next) => setParameters({ connector: next })}
       />

@@ -11,16 +11,16 @@ export const notice = signal<
 >(undefined)
 
 export function Notice() {
-  const shown = notice.value
+  const currentNotice = notice.value
   const close = (): void => {
     notice.value = undefined
   }
   return (
-    <div class={`row wrap message ${shown ? 'card' : ''}`} role="status">
-      {shown && (
+    <div class={`row wrap message ${currentNotice ? 'card' : ''}`} role="status">
+      {currentNotice && (
         <>
-          <span>{shown.text}</span>
-          {shown.actions.map(([label, act]) => (
+          <span>{currentNotice.text}</span>
+          {currentNotice.actions.map(([label, act]) => (
             <SmallButton
               key={label}
               label={label}

@@ -88,10 +88,10 @@ const sideOfFile = signal<'before' | 'after'>('before')
 const loaded = signal<{ readonly before?: readonly Request[]; readonly after?: readonly Request[] }>({})
 
 function sources(): (readonly [string, string])[] {
-  const named = environments.value.map(
+  const environmentOptions = environments.value.map(
     ({ name, label }) => [name, label === null ? name : `${name}: ${label}`] as const,
   )
-  return [[ALL, 'all environments'], ...named, [SAVED, `${SAVED} …`]]
+  return [[ALL, 'all environments'], ...environmentOptions, [SAVED, `${SAVED} …`]]
 }
 
 function keep(side: 'before' | 'after', source: string, requests: readonly Request[]): void {

@@ -71,13 +71,13 @@ function hitsIn(main: Element, words: readonly string[]): Range[] {
 }
 
 function addRanges(ranges: Range[], node: Node, word: string): void {
-  const { nodeValue: shown } = node
-  if (shown === null) return
-  const text = shown.toLowerCase()
+  const { nodeValue: nodeText } = node
+  if (nodeText === null) return
+  const text = nodeText.toLowerCase()
   for (let at = text.indexOf(word); at >= 0 && ranges.length < MAX_HITS; at = text.indexOf(word, at + word.length)) {
     const range = new Range()
-    range.setStart(node, Math.min(at, shown.length))
-    range.setEnd(node, Math.min(at + word.length, shown.length))
+    range.setStart(node, Math.min(at, nodeText.length))
+    range.setEnd(node, Math.min(at + word.length, nodeText.length))
     ranges.push(range)
   }
 }

@@ -9,10 +9,12 @@ import { useAction } from './use-api.ts'
 
 export function Edit({ request, close: end }: Readonly<{ request: Request; close: () => void }>) {
   const { busy, error, run } = useAction()
-  const { body: sent } = request.request
+  const { body: original } = request.request
   const [path, setPath] = useState(urlOf(request, ''))
   const [body, setBody] = useState(
-    typeof sent === 'object' && sent !== null && !formOf(request) ? JSON.stringify(sent, null, 2) : bodyOf(request),
+    typeof original === 'object' && original !== null && !formOf(request)
+      ? JSON.stringify(original, null, 2)
+      : bodyOf(request),
   )
   return (
     <Dialog title="Edit and send" onClose={end}>

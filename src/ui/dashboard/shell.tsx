@@ -64,10 +64,10 @@ export function Shell() {
   )
   // After a key or a link changes the view, the new view takes the focus.
   const main = useRef<HTMLElement>(null)
-  const shown = useRef(view)
+  const lastView = useRef(view)
   useEffect(() => {
-    if (shown.current !== view && route.value.id === '') main.current?.focus({ preventScroll: true })
-    shown.current = view
+    if (lastView.current !== view && route.value.id === '') main.current?.focus({ preventScroll: true })
+    lastView.current = view
   }, [view])
   const Content = CONTENT[view]
   return (
@@ -171,13 +171,13 @@ function Count({ count: [number, noun, tone] = [0, '', ''] }: Readonly<{ count: 
 function EnvironmentSwitcher() {
   const { view } = route.value
   const current = environment.value
-  const known = environments.value
-  const isKnown = current === ALL || known.some(({ name }) => name === current)
-  const shown = isKnown ? known : [{ name: current, label: null }, ...known]
+  const list = environments.value
+  const isKnown = current === ALL || list.some(({ name }) => name === current)
+  const listed = isKnown ? list : [{ name: current, label: null }, ...list]
   const all = view === 'timeline' || view === 'contract' ? [[ALL, 'all environments'] as const] : []
-  const named = shown.map(({ name, label }) => [name, label === null ? name : `${name}: ${label}`] as const)
+  const names = listed.map(({ name, label }) => [name, label === null ? name : `${name}: ${label}`] as const)
   return (
-    <Field label="Environment" wrap="choice environment" value={current} options={[...all, ...named]} onInput={enter} />
+    <Field label="Environment" wrap="choice environment" value={current} options={[...all, ...names]} onInput={enter} />
   )
 }
 

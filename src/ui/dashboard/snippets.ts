@@ -35,10 +35,10 @@ export function formOf({ request: { headers, body } }: Pick<Sent, 'request'>): [
 }
 
 /** The body as text; undefined for none. */
-export function bodyOf(sent: Pick<Sent, 'request'>): string | undefined {
-  const { body } = sent.request
+export function bodyOf(exchange: Pick<Sent, 'request'>): string | undefined {
+  const { body } = exchange.request
   if (body === null || body === undefined) return undefined
-  const form = formOf(sent)
+  const form = formOf(exchange)
   if (form) return new URLSearchParams(form).toString()
   return typeof body === 'string' ? body : json(body)
 }
@@ -69,7 +69,7 @@ export function curlOf(request: Sent, base: string): string {
 
 function typeScriptOf(request: Sent, base: string): string {
   const { method, url, hasToken, headers, form, body } = partsOf(request, base)
-  const sent = form
+  const bodyCode = form
     ? `new URLSearchParams(${json(Object.fromEntries(form))})`
     : typeof body === 'string'
       ? json(body)
@@ -78,7 +78,7 @@ function typeScriptOf(request: Sent, base: string): string {
     `const response = await fetch(${json(url)}, {`,
     `  method: ${json(method)},`,
     ...headerLines('  headers: {', hasToken ? 'Authorization: `Bearer ${process.env.TOOLMOCK_TOKEN}`,' : '', headers),
-    ...(body === undefined ? [] : [`  body: ${sent},`]),
+    ...(body === undefined ? [] : [`  body: ${bodyCode},`]),
     '})',
     'console.log(response.status, await response.text())',
   ].join('\n')
@@ -87,7 +87,7 @@ function typeScriptOf(request: Sent, base: string): string {
 /** For the package `requests`. */
 function pythonOf(request: Sent, base: string): string {
   const { method, url, hasToken, headers, form, body } = partsOf(request, base)
-  const sent = form
+  const bodyCode = form
     ? `data=${pythonLiteral(Object.fromEntries(form))}`
     : typeof body === 'string'
       ? `data=${json(body)}.encode()`
@@ -101,7 +101,7 @@ function pythonOf(request: Sent, base: string): string {
     `    ${json(method)},`,
     `    ${json(url)},`,
     ...headerLines('    headers={', hasToken ? token : '', headers),
-    ...(body === undefined ? [] : [`    ${sent},`]),
+    ...(body === undefined ? [] : [`    ${bodyCode},`]),
     ')',
     'print(response.status_code, response.text)',
   ].join('\n')

@@ -109,9 +109,9 @@ export class Timeline {
 
   /** The stream begins again. While it is paused, what is shown stays, and what is new waits; an empty list shows all. */
   replace(entries: readonly TimelineEntry[]): void {
-    const shown = new Set(this.#entries.map(keyOf))
-    const isKept = this.paused.value && (shown.size > 0 || this.hasFormer)
-    const waits = (entry: TimelineEntry): boolean => isKept && !shown.has(keyOf(entry))
+    const entryKeys = new Set(this.#entries.map(keyOf))
+    const isKept = this.paused.value && (entryKeys.size > 0 || this.hasFormer)
+    const waits = (entry: TimelineEntry): boolean => isKept && !entryKeys.has(keyOf(entry))
     this.#entries = entries.filter((entry) => !waits(entry))
     this.#waiting = entries.filter(waits)
     this.skipped.value = 0
@@ -157,8 +157,8 @@ export class Timeline {
   matching(filter: TimelineFilter, search: SearchResult = NO_SEARCH): TimelineEntry[] {
     const entries = matchesOf(this.#entries, filter, search)
     if (search.found.size === 0) return entries
-    const known = new Set(this.#entries.map(keyOf))
-    const beyond = [...search.found].filter(([key]) => !known.has(key)).map(([, entry]) => entry)
+    const entryKeys = new Set(this.#entries.map(keyOf))
+    const beyond = [...search.found].filter(([key]) => !entryKeys.has(key)).map(([, entry]) => entry)
     return [...entries, ...matchesOf(beyond, filter, search)]
   }
 

@@ -84,13 +84,13 @@ export function TimelineView() {
   const filter = { text, operation, status, account, mark, kind }
   const [{ value: by }, { value: sort }] = [grouping, sorting]
   const [collapsed, setCollapsed] = useState<Collapsed>({ of: new Map() })
-  const known = environments.value
-  const labels = useMemo(() => new Map(known.map(({ name, label }) => [name, label])), [known])
-  const found = useFound(text)
+  const environmentList = environments.value
+  const labels = useMemo(() => new Map(environmentList.map(({ name, label }) => [name, label])), [environmentList])
+  const searchResult = useFound(text)
   useHits(text)
   const entries = useMemo(
-    () => sortedBy(timeline.matching(filter, { found, labels }), sort),
-    [version, JSON.stringify(filter), found, labels, sort],
+    () => sortedBy(timeline.matching(filter, { found: searchResult, labels }), sort),
+    [version, JSON.stringify(filter), searchResult, labels, sort],
   )
   const lines = useMemo(
     () => [
@@ -257,11 +257,11 @@ function List({
   // The line under the pointer stays where it is when new lines are added above it, and so do lines once the list is scrolled.
   const pointer = useRef<number | undefined>(undefined)
   const held = useRef<number | undefined>(undefined)
-  const shown = useRef(lines)
+  const lastLines = useRef(lines)
   useLayoutEffect(() => {
     const element = box.current
-    const before = shown.current
-    shown.current = lines
+    const before = lastLines.current
+    lastLines.current = lines
     if (!element || (element.scrollTop === 0 && pointer.current === undefined)) return
     const was = Math.min(before.length - 1, Math.floor((element.scrollTop + (pointer.current ?? 0)) / line))
     const at = lines.findIndex(({ key }) => key === before[was]?.key)
@@ -496,13 +496,13 @@ function Heads() {
     <div class="row list-head" role="group" aria-label="Columns">
       {shownCells().map(({ name, title }) => {
         const [isUp, isDown] = [sort === name, sort === `-${name}`]
-        const shown = swapped[name] ?? title
+        const heading = swapped[name] ?? title
         return (
           <span key={name} class={name}>
             <Button
               class="link"
-              label={`${shown}${isUp ? ' ▲' : isDown ? ' ▼' : ''}`}
-              title={`Sort by ${shown.toLowerCase()}`}
+              label={`${heading}${isUp ? ' ▲' : isDown ? ' ▼' : ''}`}
+              title={`Sort by ${heading.toLowerCase()}`}
               aria-pressed={isUp || isDown}
               onClick={() => setParameters({ sort: isUp ? `-${name}` : isDown ? '' : name })}
             />
@@ -534,10 +534,10 @@ function Times({ at, real_at }: TimelineEntry) {
 
 function Marks({ marks }: TimelineEntry) {
   // A rule causes every injected answer, so the mark `injected` makes the mark `rule` redundant.
-  const shown = marks.filter((mark) => mark !== 'rule' || !marks.includes('injected'))
+  const visibleMarks = marks.filter((mark) => mark !== 'rule' || !marks.includes('injected'))
   return (
     <>
-      {shown.map((mark) => {
+      {visibleMarks.map((mark) => {
         const [text, tone, icon] = MARK_TEXTS[mark]
         return (
           <span key={mark} class={`mark ${tone}`} title={text}>

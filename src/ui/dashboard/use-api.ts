@@ -32,12 +32,12 @@ export function useReading(key: string, read: (signal: AbortSignal) => Promise<u
   useEffect(() => {
     if (key === '') return undefined
     const stop = new AbortController()
-    let seen: number | undefined
+    let lastVersion: number | undefined
     let underWay: Promise<unknown> = Promise.resolve()
     const unsubscribe = changes.subscribe(() => {
       underWay = underWay.then(() => {
-        if (seen === changes.value) return undefined
-        seen = changes.value
+        if (lastVersion === changes.value) return undefined
+        lastVersion = changes.value
         return read(stop.signal)
       })
     })
@@ -81,8 +81,8 @@ export function useAction(): {
     work()
       .then(() => setState({ busy: false }))
       .catch((error: unknown) => {
-        const known = error instanceof ApiError ? error : new ApiError(0, String(error))
-        setState({ busy: false, error: known })
+        const apiError = error instanceof ApiError ? error : new ApiError(0, String(error))
+        setState({ busy: false, error: apiError })
       })
   }
   return { ...state, run }

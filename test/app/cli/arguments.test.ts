@@ -121,8 +121,8 @@ describe('flags and variables of start', () => {
   })
 
   it('record whether a value comes from a flag or a variable', () => {
-    const { given } = read(['--port', '1'], { TOOLMOCK_PORT: '2', TOOLMOCK_STATE: 'x.json' })
-    expect([...given]).toEqual([
+    const { setBy } = read(['--port', '1'], { TOOLMOCK_PORT: '2', TOOLMOCK_STATE: 'x.json' })
+    expect([...setBy]).toEqual([
       ['port', 'flag'],
       ['state', 'variable'],
     ])
