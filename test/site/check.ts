@@ -98,6 +98,8 @@ function checkLinks(): void {
 
 async function judge(page: Page, path: string, theme: string): Promise<void> {
   await page.goto(address + path, { waitUntil: 'networkidle' })
+  // The page gets names like this one once its script runs.
+  await page.locator('.VPSwitchAppearance:not([title=""])').first().waitFor({ state: 'attached', timeout: 30_000 })
   await page.addScriptTag({ path: join(ROOT, 'test/node_modules/axe-core/axe.min.js') })
   const violations = await page.evaluate<string[]>(
     `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 140)).join(' | ')))`,
