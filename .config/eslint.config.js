@@ -109,7 +109,7 @@ const product = {
 export default tseslint.config(
   {
     ignores: [
-      'dist/',
+      '**/dist/',
       'coverage/',
       '.toolmock/',
       '**/generated/',
