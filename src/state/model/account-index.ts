@@ -22,7 +22,8 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   /** Rows by id are the table's own. */
   readonly #find: (id: string) => Account | undefined
   readonly #rows = new RowsInOrder<Account, number, { text: string }>(sequenceOf, (a, b) => a - b)
-  readonly #byIdentifier = new Lookup<Account>(({ identifier }) => identifier)
+  /** Those whose identifiers differ by case or blanks alone are together. */
+  readonly #byIdentifier = new Lookup<Account>(({ identifier }) => withoutCaseAndBlanks(identifier))
 
   constructor(find: (id: string) => Account | undefined) {
     this.#find = find
@@ -59,17 +60,17 @@ export class AccountIndex implements Index<Account>, AccountFinder {
 
   /** The identifier of an account that differs from this one by case or blanks alone; undefined when an account has this one. */
   similar(identifier: string): string | undefined {
-    if (this.#byIdentifier.get(identifier).length > 0) return undefined
     const plain = withoutCaseAndBlanks(identifier)
-    const identifiers = this.#rows.all.map(({ row }) => row.identifier)
-    return (
-      identifiers.find((each) => each === plain) ?? identifiers.find((each) => withoutCaseAndBlanks(each) === plain)
-    )
+    const identifiers = this.#alike(plain).map((account) => account.identifier)
+    return identifiers.includes(identifier) ? undefined : (identifiers.find((each) => each === plain) ?? identifiers[0])
   }
 
   #accountsNamed(identifier: string, filter: AccountFilter): readonly Account[] {
-    const byCreation = (a: Account, b: Account): number => a.sequence - b.sequence
-    return this.#byIdentifier.get(identifier).filter(meetsCriteria(filter)).sort(byCreation)
+    return this.#alike(withoutCaseAndBlanks(identifier)).filter(meetsCriteria({ ...filter, identifier }))
+  }
+
+  #alike(plain: string): readonly Account[] {
+    return this.#byIdentifier.get(plain).toSorted((a, b) => a.sequence - b.sequence)
   }
 }
 
