@@ -8,10 +8,16 @@ import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { StateError } from '../wal/state-errors.ts'
 import { decode } from '../model/state-text.ts'
 
-/** @throws StateError saying what is wrong and where: line, column and the path inside the JSON */
-export async function parseState(bytes: Buffer, path: string): Promise<StateImage> {
-  await preparePatterns(bytes)
-  const state = await readDocument(bytes, path)
+/**
+ * Undefined when there is no file. The bytes of thousands of accounts leave the memory before their rows come, and are read again for the place of a mistake.
+ * @throws StateError saying what is wrong and where: line, column and the path inside the JSON
+ */
+export async function readState(
+  read: () => Promise<Buffer | undefined>,
+  path: string,
+): Promise<StateImage | undefined> {
+  const state = await read().then((bytes) => bytes && readDocument(bytes, path))
+  if (!state) return undefined
   const { version = null } = state
   if (version !== STATE_VERSION) {
     const mistake = `of version ${jsonText(version).slice(0, 40)}`
@@ -25,12 +31,13 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
   const [problem] = schema ? schema.stateProblems(state, schema.stateSchema) : contradictions(image)
   if (!problem) return image
   const { textPosition: positionOf } = await import('./json-position.ts')
-  const { line, column } = positionOf(decode(bytes), problem.path)
+  const { line, column } = positionOf(decode((await read()) ?? Buffer.alloc(0)), problem.path)
   throw stateError(`${path}:${line}:${column}`, problemSentence(problem))
 }
 
 /** A state of any version. @throws StateError when the bytes are none */
 async function readDocument(bytes: Buffer, path: string): Promise<JsonObject> {
+  await preparePatterns(bytes)
   const state = await parseBytes(bytes, path)
   if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) return state
   if (isJsonObject(state) && isJsonObject(state['tables'])) {

@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { type FileSystem, writeFully } from '../wal/file-system.ts'
 import { byName, type StateImage } from '../model/state-image.ts'
-import { parseState } from './read-state.ts'
+import { readState } from './read-state.ts'
 import { stateText } from '../model/state-text.ts'
 
 const EMPTY: StateImage = { state_id: '', generation: 0, environments: byName([]) }
@@ -38,11 +38,13 @@ export class StateFile {
   }
 
   async #parse(): Promise<StateImage | null> {
+    return (await readState(() => this.#bytes(), this.#path)) ?? null
+  }
+
+  async #bytes(): Promise<Buffer | undefined> {
     const bytes = await this.#fileSystem.read(this.#path)
-    if (!bytes) return null
-    const image = await parseState(bytes, this.#path)
-    this.#size = bytes.length
-    return image
+    this.#size = bytes?.length ?? 0
+    return bytes
   }
 
   async #replace(image: StateImage): Promise<void> {
