@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { EnvironmentScenarios } from '../../src/scenarios/environment-scenarios.ts'
 import { type AppOptions, createApp } from '../../src/app/app.ts'
 import { type JsonObject } from '../../src/model/domain/json.ts'
+import { itWith } from '../support/mock-fixture.ts'
 
 /** The answer that a client got over a real connection. */
 export interface Answer {
@@ -70,6 +71,8 @@ export async function withScenarios<T>(options: MockOptions, work: (mock: Scenar
     await rm(folder, { recursive: true })
   }
 }
+
+export const it = itWith<MockOptions, ScenarioMock>(withScenarios, {})
 
 async function written(folder: string, name: string, document: object | string): Promise<string> {
   if (typeof document === 'string') return document

@@ -26,6 +26,7 @@ import { createTestApp } from './create-app.ts'
 import { judgeExchange } from './judge.ts'
 import { recordExchanges } from './recorded-exchanges.ts'
 import { type Method, type Requests, requestsTo } from './requests.ts'
+import { itWith } from './mock-fixture.ts'
 
 export interface TestOptions extends Pick<
   AppOptions,
@@ -120,6 +121,8 @@ export async function withToolmock(options: TestOptions, work: (mock: TestToolmo
   for (const exchange of exchanges) judge(exchange)
   if (failures.length > 0) throw new Error(failureText(failures))
 }
+
+export const it = itWith(withToolmock, {})
 
 function failureText(failures: readonly string[]): string {
   return `the mock logged an error:\n${failures.join('\n')}`

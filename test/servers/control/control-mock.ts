@@ -5,6 +5,7 @@ import type { App, AppOptions } from '../../../src/app/app.ts'
 import { createTestApp } from '../../support/create-app.ts'
 import { type Method, type Requests, requestsTo } from '../../support/requests.ts'
 import { judgeControlAnswer } from './control-spec.ts'
+import { itWith } from '../../support/mock-fixture.ts'
 
 export interface ControlMock {
   readonly app: App
@@ -52,6 +53,8 @@ export async function withControl(options: AppOptions, work: (mock: ControlMock)
   }
   if (failures.length > 0) throw new Error(`the mock logged failures: ${JSON.stringify(failures)}`)
 }
+
+export const it = itWith(withControl, {})
 
 /** Asserts an error of the control API in its one shape, and returns it. */
 export function expectControlError(answer: Response, status: number, code: string, of = answer.text): ControlError {

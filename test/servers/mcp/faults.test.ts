@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { FAULT_KINDS, FAULTS as FAULT_SPECS } from '../../../src/scenarios/faults/faults.ts'
 import type { JsonValue } from '../../../src/model/domain/json.ts'
-import { ADA, type McpMock, withMcp } from './fixture.ts'
+import { ADA, it, type McpMock } from './fixture.ts'
 import { until } from '../../support/until.ts'
 
 const TOOL = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
@@ -142,55 +142,47 @@ const TYPES = Object.keys(CALLS) as MediaType[]
 
 describe('a fault of a scenario, on the response of a call by MCP', () => {
   describe.each(TYPES)('as %s', (type) => {
-    it.each(FAULTS)('%s %j', async (kind, parameters, seen, status) => {
-      await withMcp({}, async (mock) => {
-        await start(mock, { [kind]: parameters })
-        seen(await callRaw(mock, type))
-        const { journals, defaultEnvironment } = mock.app.services
-        const journal = journals.of(defaultEnvironment()!)
-        await journal.wait({ operation: 'execute_tool' })
-        const entry = journal.entries().find(({ operation }) => operation === 'execute_tool')
-        expect(entry).toMatchObject({ status, protocol: 'mcp', trace: { rules: [{ rule: 'only' }] } })
-      })
+    it.for(FAULTS)('%s %j', async ([kind, parameters, seen, status], { mock }) => {
+      await start(mock, { [kind]: parameters })
+      seen(await callRaw(mock, type))
+      const { journals, defaultEnvironment } = mock.app.services
+      const journal = journals.of(defaultEnvironment()!)
+      await journal.wait({ operation: 'execute_tool' })
+      const entry = journal.entries().find(({ operation }) => operation === 'execute_tool')
+      expect(entry).toMatchObject({ status, protocol: 'mcp', trace: { rules: [{ rule: 'only' }] } })
     })
 
-    it('timeout: not an octet until the client goes away, even where it asks for progress', async () => {
-      await withMcp({}, async (mock) => {
-        await start(mock, { timeout: {} })
-        // The second call, which waits for longer than progress takes, shows that the first one had time to be told.
-        const waiting = callRaw(mock, type, { progress: true })
-        const { scenarios, defaultEnvironment, pauses } = mock.app.services
-        await until(() => scenarios.of(defaultEnvironment()!).list()[0]?.rules[0]?.hits === 1)
-        await mock.call('POST', '/_mock/scenarios/faults/stop')
-        await start(mock, { latency: 1500 })
-        const told = await callRaw(mock, type, { progress: true, until: (text) => text.includes('"result"') })
-        expect(told.body).toContain('notifications/progress')
-        pauses.close()
-        expect(await waiting).toMatchObject({ head: '', body: '' })
-      })
+    it('timeout: not an octet until the client goes away, even where it asks for progress', async ({ mock }) => {
+      await start(mock, { timeout: {} })
+      // The second call, which waits for longer than progress takes, shows that the first one had time to be told.
+      const waiting = callRaw(mock, type, { progress: true })
+      const { scenarios, defaultEnvironment, pauses } = mock.app.services
+      await until(() => scenarios.of(defaultEnvironment()!).list()[0]?.rules[0]?.hits === 1)
+      await mock.call('POST', '/_mock/scenarios/faults/stop')
+      await start(mock, { latency: 1500 })
+      const told = await callRaw(mock, type, { progress: true, until: (text) => text.includes('"result"') })
+      expect(told.body).toContain('notifications/progress')
+      pauses.close()
+      expect(await waiting).toMatchObject({ head: '', body: '' })
     })
 
-    it.each(['slow_body', 'truncate_body', 'malformed_json'])(
+    it.for(['slow_body', 'truncate_body', 'malformed_json'])(
       'latency with progress, then %s: the progress has been sent, and the fault acts on the rest',
-      async (kind) => {
-        await withMcp({}, async (mock) => {
-          await start(mock, { latency: 1200 }, { [kind]: kind === 'slow_body' ? { over: 40, pieces: 3 } : {} })
-          const { head, body } = await callRaw(mock, type, { progress: true })
-          expect(head).toMatch(/200 OK[^]*text\/event-stream/)
-          expect(body).toContain('notifications/progress')
-          if (kind === 'slow_body') expect(body).toContain('structuredContent')
-          else expect(body).not.toMatch(/"result":.*}\n\n/)
-          if (kind === 'truncate_body') expect(body).not.toContain('\r\n0\r\n')
-        })
+      async (kind, { mock }) => {
+        await start(mock, { latency: 1200 }, { [kind]: kind === 'slow_body' ? { over: 40, pieces: 3 } : {} })
+        const { head, body } = await callRaw(mock, type, { progress: true })
+        expect(head).toMatch(/200 OK[^]*text\/event-stream/)
+        expect(body).toContain('notifications/progress')
+        if (kind === 'slow_body') expect(body).toContain('structuredContent')
+        else expect(body).not.toMatch(/"result":.*}\n\n/)
+        if (kind === 'truncate_body') expect(body).not.toContain('\r\n0\r\n')
       },
     )
   })
 
-  it.each(TYPES)('latency with progress, then reset_connection: not an octet, as %s', async (type) => {
-    await withMcp({}, async (mock) => {
-      await start(mock, { latency: 1200 }, { reset_connection: {} })
-      expect(await callRaw(mock, type, { progress: true })).toMatchObject({ head: '', end: 'ECONNRESET' })
-    })
+  it.for(TYPES)('latency with progress, then reset_connection: not an octet, as %s', async (type, { mock }) => {
+    await start(mock, { latency: 1200 }, { reset_connection: {} })
+    expect(await callRaw(mock, type, { progress: true })).toMatchObject({ head: '', end: 'ECONNRESET' })
   })
 
   it('has a test here for every kind', () => {

@@ -2,6 +2,7 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@mode
 import { parseDuration } from '../../../src/model/domain/duration.ts'
 import type { EntryDocument } from '../../../src/journal/request-journal/entry.ts'
 import { createApp, type App, type AppOptions } from '../../../src/app/app.ts'
+import { itWith } from '../../support/mock-fixture.ts'
 
 /** The eras of the protocol, by the options that make the SDK's client speak them. */
 export const ERAS: readonly (readonly [era: string, options: ClientOptions])[] = [
@@ -78,6 +79,8 @@ export async function withMcp(options: AppOptions, work: (mock: McpMock) => Prom
     await app.close()
   }
 }
+
+export const it = itWith(withMcp, {})
 
 async function tokenOf(url: string, { client: { id, secret } }: App): Promise<string> {
   const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret })

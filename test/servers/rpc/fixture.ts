@@ -7,6 +7,7 @@ import { type Client, ConnectError, createClient, type Transport } from '@connec
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from '@connectrpc/connect-node'
 import type { EntryDocument } from '../../../src/journal/request-journal/entry.ts'
 import { createApp, type App, type AppOptions } from '../../../src/app/app.ts'
+import { itWith } from '../../support/mock-fixture.ts'
 
 export const ROOT = new URL('../../..', import.meta.url).pathname
 export const PROTO = join(ROOT, 'test/fixtures/rpc')
@@ -50,6 +51,8 @@ export async function withRpc(options: AppOptions, work: (mock: RpcMock) => Prom
     await rm(folder, { recursive: true })
   }
 }
+
+export const it = itWith(withRpc, {})
 
 async function tokenOf(url: string, { client: { id, secret } }: App): Promise<string> {
   const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret })

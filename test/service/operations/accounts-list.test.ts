@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { createAccount, expectError, fieldsOf } from '../../support/accounts.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock } from '../../support/toolmock.ts'
 
 const LIST = '/connected_accounts'
 const SEARCH = '/connected_accounts:search'
@@ -36,122 +36,121 @@ async function page({ api }: TestToolmock, path: string, query: Query) {
 const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `ca_${from + index}`)
 
 describe.each(LISTINGS)('GET %s page by page', (path, query) => {
-  it('answers ten accounts in creation order, and the tokens of other pages (G4)', () =>
-    withToolmock({ seed: numbered(25) }, async (mock) => {
-      const first = await page(mock, path, query)
-      expect(first).toEqual({ ids: ids(0, 10), next: expect.stringMatching(/^[\w-]+$/), previous: '', total: 25 })
-      const second = await page(mock, path, { ...query, page_token: first.next })
-      expect(second).toMatchObject({ ids: ids(10, 20), total: 25 })
-      const third = await page(mock, path, { ...query, page_token: second.next })
-      expect(third).toMatchObject({ ids: ids(20, 25), next: '' })
-      expect(await page(mock, path, { ...query, page_token: third.previous })).toEqual(second)
-      expect(await page(mock, path, { ...query, page_token: second.previous })).toEqual(first)
-    }))
+  it('answers ten accounts in creation order, and the tokens of other pages (G4)', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(25) })
+    const first = await page(mock, path, query)
+    expect(first).toEqual({ ids: ids(0, 10), next: expect.stringMatching(/^[\w-]+$/), previous: '', total: 25 })
+    const second = await page(mock, path, { ...query, page_token: first.next })
+    expect(second).toMatchObject({ ids: ids(10, 20), total: 25 })
+    const third = await page(mock, path, { ...query, page_token: second.next })
+    expect(third).toMatchObject({ ids: ids(20, 25), next: '' })
+    expect(await page(mock, path, { ...query, page_token: third.previous })).toEqual(second)
+    expect(await page(mock, path, { ...query, page_token: second.previous })).toEqual(first)
+  })
 
-  it('has no tokens when everything fits on one page', () =>
-    withToolmock({ seed: numbered(10) }, async (mock) => {
-      expect(await page(mock, path, query)).toEqual({ ids: ids(0, 10), next: '', previous: '', total: 10 })
-    }))
+  it('has no tokens when everything fits on one page', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(10) })
+    expect(await page(mock, path, query)).toEqual({ ids: ids(0, 10), next: '', previous: '', total: 10 })
+  })
 
-  it('answers an empty page when there are no accounts', () =>
-    withToolmock({}, async (mock) => {
-      expect(await page(mock, path, query)).toEqual({ ids: [], next: '', previous: '', total: 0 })
-    }))
+  it('answers an empty page when there are no accounts', async ({ mock }) => {
+    expect(await page(mock, path, query)).toEqual({ ids: [], next: '', previous: '', total: 0 })
+  })
 
-  it('lets the page size change between pages (G4)', () =>
-    withToolmock({ seed: numbered(12) }, async (mock) => {
-      const first = await page(mock, path, { ...query, page_size: 3 })
-      const second = await page(mock, path, { ...query, page_size: 7, page_token: first.next })
-      expect([first.ids, second.ids]).toEqual([ids(0, 3), ids(3, 10)])
-    }))
+  it('lets the page size change between pages (G4)', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(12) })
+    const first = await page(mock, path, { ...query, page_size: 3 })
+    const second = await page(mock, path, { ...query, page_size: 7, page_token: first.next })
+    expect([first.ids, second.ids]).toEqual([ids(0, 3), ids(3, 10)])
+  })
 
-  it('treats an empty page token as the first page', () =>
-    withToolmock({ seed: numbered(3) }, async (mock) => {
-      expect((await page(mock, path, { ...query, page_token: '' })).ids).toEqual(ids(0, 3))
-    }))
+  it('treats an empty page token as the first page', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(3) })
+    expect((await page(mock, path, { ...query, page_token: '' })).ids).toEqual(ids(0, 3))
+  })
 
-  it('puts accounts that were created between two pages at the end', () =>
-    withToolmock({ seed: numbered(4) }, async (mock) => {
-      const first = await page(mock, path, { ...query, page_size: 3 })
-      const { id } = await createAccount(mock, { identifier: 'person-new' })
-      const second = await page(mock, path, { ...query, page_size: 3, page_token: first.next })
-      expect(second).toMatchObject({ ids: ['ca_3', id], next: '', total: 5 })
-    }))
+  it('puts accounts that were created between two pages at the end', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(4) })
+    const first = await page(mock, path, { ...query, page_size: 3 })
+    const { id } = await createAccount(mock, { identifier: 'person-new' })
+    const second = await page(mock, path, { ...query, page_size: 3, page_token: first.next })
+    expect(second).toMatchObject({ ids: ['ca_3', id], next: '', total: 5 })
+  })
 
-  it('ends with an empty page when everything after the token was deleted', () =>
-    withToolmock({ seed: numbered(4) }, async (mock) => {
-      const first = await page(mock, path, { ...query, page_size: 2 })
-      for (const id of ['ca_2', 'ca_3']) await mock.api.post('/connected_accounts:delete', { id })
-      const second = await page(mock, path, { ...query, page_size: 2, page_token: first.next })
-      expect(second).toMatchObject({ ids: [], next: '', total: 2 })
-      const back = await page(mock, path, { ...query, page_size: 2, page_token: second.previous })
-      expect(back).toMatchObject({ ids: ['ca_0', 'ca_1'], previous: '', next: '' })
-    }))
+  it('ends with an empty page when everything after the token was deleted', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(4) })
+    const first = await page(mock, path, { ...query, page_size: 2 })
+    for (const id of ['ca_2', 'ca_3']) await mock.api.post('/connected_accounts:delete', { id })
+    const second = await page(mock, path, { ...query, page_size: 2, page_token: first.next })
+    expect(second).toMatchObject({ ids: [], next: '', total: 2 })
+    const back = await page(mock, path, { ...query, page_size: 2, page_token: second.previous })
+    expect(back).toMatchObject({ ids: ['ca_0', 'ca_1'], previous: '', next: '' })
+  })
 
-  it('begins with an empty page when everything before the token was deleted', () =>
-    withToolmock({ seed: numbered(4) }, async (mock) => {
-      const first = await page(mock, path, { ...query, page_size: 2 })
-      const second = await page(mock, path, { ...query, page_size: 2, page_token: first.next })
-      for (const id of ['ca_0', 'ca_1']) await mock.api.post('/connected_accounts:delete', { id })
-      const back = await page(mock, path, { ...query, page_size: 2, page_token: second.previous })
-      expect(back).toMatchObject({ ids: [], previous: '', total: 2 })
-      const forth = await page(mock, path, { ...query, page_size: 2, page_token: back.next })
-      expect(forth).toMatchObject({ ids: ['ca_2', 'ca_3'], next: '' })
-    }))
+  it('begins with an empty page when everything before the token was deleted', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(4) })
+    const first = await page(mock, path, { ...query, page_size: 2 })
+    const second = await page(mock, path, { ...query, page_size: 2, page_token: first.next })
+    for (const id of ['ca_0', 'ca_1']) await mock.api.post('/connected_accounts:delete', { id })
+    const back = await page(mock, path, { ...query, page_size: 2, page_token: second.previous })
+    expect(back).toMatchObject({ ids: [], previous: '', total: 2 })
+    const forth = await page(mock, path, { ...query, page_size: 2, page_token: back.next })
+    expect(forth).toMatchObject({ ids: ['ca_2', 'ca_3'], next: '' })
+  })
 
-  it('has last_used_at once an account was used', () =>
-    withToolmock({ seed: { accounts: [{ connector: 'encyclopedia', identifier: 'person-1' }] } }, async (mock) => {
-      const listed = async () => (await mock.api.get(path, query)).body.connected_accounts[0]
-      expect(await listed()).not.toHaveProperty('last_used_at')
-      mock.time.advance('5m')
-      const tool = { tool_name: 'encyclopedia_list_categories', tool_input: {} }
-      await mock.api.post('/execute_tool', { connector: 'encyclopedia', identifier: 'person-1', ...tool })
-      expect(await listed()).toMatchObject({ last_used_at: '2026-01-01T00:05:00.000Z' })
-    }))
+  it('has last_used_at once an account was used', async ({ startMock }) => {
+    const mock = await startMock({ seed: { accounts: [{ connector: 'encyclopedia', identifier: 'person-1' }] } })
+    const listed = async () => (await mock.api.get(path, query)).body.connected_accounts[0]
+    expect(await listed()).not.toHaveProperty('last_used_at')
+    mock.time.advance('5m')
+    const tool = { tool_name: 'encyclopedia_list_categories', tool_input: {} }
+    await mock.api.post('/execute_tool', { connector: 'encyclopedia', identifier: 'person-1', ...tool })
+    expect(await listed()).toMatchObject({ last_used_at: '2026-01-01T00:05:00.000Z' })
+  })
 
-  it('visits each remaining account exactly once, with any deletes between the pages', () =>
-    withToolmock({ seed: numbered(40) }, async (mock) => {
-      const plan = fc.array(fc.tuple(fc.integer({ min: 1, max: 8 }), fc.subarray(ids(0, 40), { maxLength: 3 })))
-      const present = new Set(ids(0, 40))
-      await fc.assert(
-        fc.asyncProperty(plan, async (steps) => {
-          const before = new Set(present)
-          const seen: string[] = []
-          const steady = [...steps, ...Array.from({ length: 40 }, (): [number, string[]] => [8, []])]
-          let token = ''
-          for (const [page_size, deleted] of steady) {
-            const found = await page(mock, path, { ...query, page_size, page_token: token })
-            seen.push(...found.ids)
-            token = found.next
-            if (token === '') break
-            for (const id of deleted.filter((each) => present.delete(each) && present.size > 5)) {
-              await mock.api.post('/connected_accounts:delete', { id })
-            }
-            for (const id of deleted) if (mock.environment.model.tables.accounts.get(id)) present.add(id)
+  it('visits each remaining account exactly once, with any deletes between the pages', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(40) })
+    const plan = fc.array(fc.tuple(fc.integer({ min: 1, max: 8 }), fc.subarray(ids(0, 40), { maxLength: 3 })))
+    const present = new Set(ids(0, 40))
+    await fc.assert(
+      fc.asyncProperty(plan, async (steps) => {
+        const before = new Set(present)
+        const seen: string[] = []
+        const steady = [...steps, ...Array.from({ length: 40 }, (): [number, string[]] => [8, []])]
+        let token = ''
+        for (const [page_size, deleted] of steady) {
+          const found = await page(mock, path, { ...query, page_size, page_token: token })
+          seen.push(...found.ids)
+          token = found.next
+          if (token === '') break
+          for (const id of deleted.filter((each) => present.delete(each) && present.size > 5)) {
+            await mock.api.post('/connected_accounts:delete', { id })
           }
-          expect(token).toBe('')
-          expect(new Set(seen).size).toBe(seen.length)
-          expect(seen.every((id) => before.has(id))).toBe(true)
-          expect(seen.filter((id) => present.has(id))).toEqual([...ids(0, 40)].filter((id) => present.has(id)))
-        }),
-        { numRuns: 8 },
-      )
-    }))
+          for (const id of deleted) if (mock.environment.model.tables.accounts.get(id)) present.add(id)
+        }
+        expect(token).toBe('')
+        expect(new Set(seen).size).toBe(seen.length)
+        expect(seen.every((id) => before.has(id))).toBe(true)
+        expect(seen.filter((id) => present.has(id))).toEqual([...ids(0, 40)].filter((id) => present.has(id)))
+      }),
+      { numRuns: 8 },
+    )
+  })
 
-  it('pages backward over the same accounts as forward', () =>
-    withToolmock({ seed: numbered(23) }, async (mock) => {
-      let at = await page(mock, path, { ...query, page_size: 5 })
-      const forth = [at.ids]
-      for (; at.next !== ''; forth.push(at.ids))
-        at = await page(mock, path, { ...query, page_size: 5, page_token: at.next })
-      const back = [at.ids]
-      for (; at.previous !== ''; back.unshift(at.ids))
-        at = await page(mock, path, { ...query, page_size: 5, page_token: at.previous })
-      expect(back.flat()).toEqual(forth.flat())
-      expect(forth.flat()).toEqual(ids(0, 23))
-    }))
+  it('pages backward over the same accounts as forward', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(23) })
+    let at = await page(mock, path, { ...query, page_size: 5 })
+    const forth = [at.ids]
+    for (; at.next !== ''; forth.push(at.ids))
+      at = await page(mock, path, { ...query, page_size: 5, page_token: at.next })
+    const back = [at.ids]
+    for (; at.previous !== ''; back.unshift(at.ids))
+      at = await page(mock, path, { ...query, page_size: 5, page_token: at.previous })
+    expect(back.flat()).toEqual(forth.flat())
+    expect(forth.flat()).toEqual(ids(0, 23))
+  })
 
-  it.each([
+  it.for([
     ['no token at all', () => 'nonsense'],
     ['a character changed', (token: string) => (token.startsWith('Y') ? 'Z' : 'Y') + token.slice(1)],
     ['the last character changed', (token: string) => token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A')],
@@ -160,23 +159,21 @@ describe.each(LISTINGS)('GET %s page by page', (path, query) => {
     ['another position in it', (token: string) => moved(token)],
     ['padding', (token: string) => `${token}==`],
     ['other characters', () => '€{{7*7}}%00'],
-  ])('answers 400 to a page token with %s (G4)', (_, change) =>
-    withToolmock({ seed: numbered(12) }, async (mock) => {
-      const { next } = await page(mock, path, query)
-      const answer = await mock.api.get(path, { ...query, page_token: change(next) })
-      expectError(answer, 400, 'INVALID_PAGE_TOKEN')
-      expect(fieldsOf(answer)).toEqual(['page_token'])
-    }),
-  )
+  ])('answers 400 to a page token with %s (G4)', async ([_, change], { startMock }) => {
+    const mock = await startMock({ seed: numbered(12) })
+    const { next } = await page(mock, path, query)
+    const answer = await mock.api.get(path, { ...query, page_token: change(next) })
+    expectError(answer, 400, 'INVALID_PAGE_TOKEN')
+    expect(fieldsOf(answer)).toEqual(['page_token'])
+  })
 
-  it('answers 400 naming page_size and page_token when they are repeated (G5)', () =>
-    withToolmock({}, async ({ api }) => {
-      for (const name of ['page_size', 'page_token']) {
-        const answer = await api.get(path, { ...query, [name]: ['1', '2'] })
-        expectError(answer, 400, 'VALIDATION_FAILED')
-        expect(fieldsOf(answer)).toEqual([name])
-      }
-    }))
+  it('answers 400 naming page_size and page_token when they are repeated (G5)', async ({ mock: { api } }) => {
+    for (const name of ['page_size', 'page_token']) {
+      const answer = await api.get(path, { ...query, [name]: ['1', '2'] })
+      expectError(answer, 400, 'VALIDATION_FAILED')
+      expect(fieldsOf(answer)).toEqual([name])
+    }
+  })
 })
 
 /** The token with its position increased by one, as by a client that decodes it. */
@@ -187,24 +184,22 @@ function moved(token: string): string {
 }
 
 describe('a page token of another environment (G60)', () => {
-  it.each(['/connected_accounts', '/tools'])('is a 400 at %s', (path) =>
-    withToolmock({}, async (mock) => {
-      for (const identifier of ['a', 'b']) await createAccount(mock, { identifier })
-      const { body } = await mock.api.get(path, { page_size: 1 })
-      const made = await mock.http('post', '/_mock/environments').send({ name: 'other' })
-      const form = { ...made.body, grant_type: 'client_credentials' }
-      const { access_token } = (await mock.http('post', '/oauth/token').type('form').send(form)).body
-      const answer = await mock
-        .http('get', `/api/v1${path}?page_token=${String(body.next_page_token)}`)
-        .set('Authorization', `Bearer ${String(access_token)}`)
+  it.for(['/connected_accounts', '/tools'])('is a 400 at %s', async (path, { mock }) => {
+    for (const identifier of ['a', 'b']) await createAccount(mock, { identifier })
+    const { body } = await mock.api.get(path, { page_size: 1 })
+    const made = await mock.http('post', '/_mock/environments').send({ name: 'other' })
+    const form = { ...made.body, grant_type: 'client_credentials' }
+    const { access_token } = (await mock.http('post', '/oauth/token').type('form').send(form)).body
+    const answer = await mock
+      .http('get', `/api/v1${path}?page_token=${String(body.next_page_token)}`)
+      .set('Authorization', `Bearer ${String(access_token)}`)
 
-      expectError(answer, 400, 'INVALID_PAGE_TOKEN')
-    }),
-  )
+    expectError(answer, 400, 'INVALID_PAGE_TOKEN')
+  })
 })
 
 describe('page tokens and filters', () => {
-  it.each([
+  it.for([
     [LIST, {}, LIST, { connector: 'mail' }],
     [LIST, { connector: 'mail' }, LIST, {}],
     [LIST, { connector: 'mail' }, LIST, { connector: 'weather' }],
@@ -218,27 +213,27 @@ describe('page tokens and filters', () => {
     [LIST, { connection_names: ['mail'] }, LIST, { connector: 'mail' }],
   ] as const satisfies readonly (readonly [string, Query, string, Query])[])(
     'a token of %s with %j answers 400 at %s with %j (G4)',
-    (path, query, otherPath, otherQuery) =>
-      withToolmock({ seed: numbered(12) }, async (mock) => {
-        const { next } = await page(mock, path, { ...query, page_size: 1 })
-        expect(next).not.toBe('')
-        const answer = await mock.api.get(otherPath, { ...otherQuery, page_size: 1, page_token: next })
-        expectError(answer, 400, 'INVALID_PAGE_TOKEN')
-      }),
+    async ([path, query, otherPath, otherQuery], { startMock }) => {
+      const mock = await startMock({ seed: numbered(12) })
+      const { next } = await page(mock, path, { ...query, page_size: 1 })
+      expect(next).not.toBe('')
+      const answer = await mock.api.get(otherPath, { ...otherQuery, page_size: 1, page_token: next })
+      expectError(answer, 400, 'INVALID_PAGE_TOKEN')
+    },
   )
 
-  it('a token is valid for any order of the filters', () =>
-    withToolmock({ seed: numbered(12) }, async (mock) => {
-      const { next } = await page(mock, LIST, { provider: 'mail', connector: 'mail', page_size: 1 })
-      expect((await page(mock, LIST, { page_token: next, connector: 'mail', provider: 'mail' })).ids[0]).toBe('ca_3')
-    }))
+  it('a token is valid for any order of the filters', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(12) })
+    const { next } = await page(mock, LIST, { provider: 'mail', connector: 'mail', page_size: 1 })
+    expect((await page(mock, LIST, { page_token: next, connector: 'mail', provider: 'mail' })).ids[0]).toBe('ca_3')
+  })
 
-  it('a token is valid for any order of the connection names', () =>
-    withToolmock({ seed: numbered(12) }, async (mock) => {
-      const { next } = await page(mock, LIST, { connection_names: ['weather', 'mail'], page_size: 1 })
-      const second = await page(mock, LIST, { page_token: next, connection_names: ['mail', 'weather'] })
-      expect(second.ids[0]).toBe('ca_1')
-    }))
+  it('a token is valid for any order of the connection names', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(12) })
+    const { next } = await page(mock, LIST, { connection_names: ['weather', 'mail'], page_size: 1 })
+    const second = await page(mock, LIST, { page_token: next, connection_names: ['mail', 'weather'] })
+    expect(second.ids[0]).toBe('ca_1')
+  })
 })
 
 describe('GET /connected_accounts', () => {
@@ -251,7 +246,7 @@ describe('GET /connected_accounts', () => {
     ],
   }
 
-  it.each([
+  it.for([
     [{}, ['ca_a', 'ca_b', 'ca_c', 'ca_d']],
     [{ organization_id: 'org_1' }, ['ca_a', 'ca_c']],
     [{ organization_id: 'org_' }, []],
@@ -278,23 +273,21 @@ describe('GET /connected_accounts', () => {
     [{ connection_names: '' }, ['ca_a', 'ca_b', 'ca_c', 'ca_d']],
     [{ connection_names: ['', 'weather'] }, ['ca_c']],
     [{ connection_names: '', connector: 'weather' }, ['ca_c']],
-  ])('answers to %j with %j (G1)', (query, expected) =>
-    withToolmock({ seed }, async (mock) => {
-      expect(await page(mock, LIST, query)).toMatchObject({ ids: expected, total: expected.length })
-    }),
-  )
+  ])('answers to %j with %j (G1)', async ([query, expected], { startMock }) => {
+    const mock = await startMock({ seed })
+    expect(await page(mock, LIST, query)).toMatchObject({ ids: expected, total: expected.length })
+  })
 
-  it.each([
+  it.for([
     ['0', 10],
     ['1', 1],
     ['100', 100],
-  ])('answers %s accounts a page as %i (G1)', (page_size, size) =>
-    withToolmock({ seed: numbered(101) }, async (mock) => {
-      expect((await page(mock, LIST, { page_size })).ids).toHaveLength(size)
-    }),
-  )
+  ])('answers %s accounts a page as %i (G1)', async ([page_size, size], { startMock }) => {
+    const mock = await startMock({ seed: numbered(101) })
+    expect((await page(mock, LIST, { page_size })).ids).toHaveLength(size)
+  })
 
-  it.each([
+  it.for([
     ['page_size', { page_size: '-1' }],
     ['page_size', { page_size: '101' }],
     ['page_size', { page_size: '1.5' }],
@@ -310,19 +303,17 @@ describe('GET /connected_accounts', () => {
     ['identifier', { identifier: ['a', 'b'] }],
     ['provider', { provider: ['a', 'b'] }],
     ['query', { query: ['a', 'b'] }],
-  ])('answers 400 naming %s for %j (G1, G5)', (field, query) =>
-    withToolmock({}, async ({ api }) => {
-      const answer = await api.get(LIST, query)
-      expectError(answer, 400, 'VALIDATION_FAILED')
-      expect(fieldsOf(answer)).toContain(field)
-    }),
-  )
+  ])('answers 400 naming %s for %j (G1, G5)', async ([field, query], { mock: { api } }) => {
+    const answer = await api.get(LIST, query)
+    expectError(answer, 400, 'VALIDATION_FAILED')
+    expect(fieldsOf(answer)).toContain(field)
+  })
 
-  it('accepts twenty connection names', () =>
-    withToolmock({ seed }, async (mock) => {
-      const connection_names = ['mail', ...Array.from({ length: 19 }, (_, index) => `c${index}`)]
-      expect((await page(mock, LIST, { connection_names })).total).toBe(2)
-    }))
+  it('accepts twenty connection names', async ({ startMock }) => {
+    const mock = await startMock({ seed })
+    const connection_names = ['mail', ...Array.from({ length: 19 }, (_, index) => `c${index}`)]
+    expect((await page(mock, LIST, { connection_names })).total).toBe(2)
+  })
 })
 
 describe('GET /connected_accounts:search', () => {
@@ -349,7 +340,7 @@ describe('GET /connected_accounts:search', () => {
     return answer.body.connected_accounts.map(({ identifier }: { identifier: string }) => identifier)
   }
 
-  it.each([
+  it.for([
     ['ada', ['Ada Lovelace']],
     ['LOVELACE', ['Ada Lovelace']],
     ['a l', ['Ada Lovelace']],
@@ -373,56 +364,52 @@ describe('GET /connected_accounts:search', () => {
     ['MAI', ['x']],
     ['hosting', ['y']],
     ['nothing like it', []],
-  ])('finds for %j exactly %j (G3)', (query, expected) =>
-    withToolmock({ seed }, async (mock) => {
-      expect(await found(mock, query)).toEqual(expected)
-    }),
-  )
+  ])('finds for %j exactly %j (G3)', async ([query, expected], { startMock }) => {
+    const mock = await startMock({ seed })
+    expect(await found(mock, query)).toEqual(expected)
+  })
 
-  it.each(['', 'a', 'ab', '  ab  ', '   ', '\t\n ', '😀😀', ' 😀a ', ' é'])(
+  it.for(['', 'a', 'ab', '  ab  ', '   ', '\t\n ', '😀😀', ' 😀a ', ' é'])(
     'answers 400 to %j, which has fewer than three characters after trimming (4.9)',
-    (query) =>
-      withToolmock({ seed }, async ({ api }) => {
-        const answer = await api.get(SEARCH, { query })
-        expectError(answer, 400, 'VALIDATION_FAILED')
-        expect(fieldsOf(answer)).toEqual(['query'])
-      }),
+    async (query, { startMock }) => {
+      const { api } = await startMock({ seed })
+      const answer = await api.get(SEARCH, { query })
+      expectError(answer, 400, 'VALIDATION_FAILED')
+      expect(fieldsOf(answer)).toEqual(['query'])
+    },
   )
 
-  it.each([
+  it.for([
     ['query', {}],
     ['query', { query: ['ada', 'ada'] }],
     ['page_size', { query: 'ada', page_size: '0' }],
     ['page_size', { query: 'ada', page_size: '31' }],
     ['page_size', { query: 'ada', page_size: 'x' }],
     ['connection_id', { query: 'ada', connection_id: ['a', 'b'] }],
-  ])('answers 400 naming %s for %j (G3)', (field, query) =>
-    withToolmock({}, async ({ api }) => {
-      const answer = await api.get(SEARCH, query)
-      expectError(answer, 400, 'VALIDATION_FAILED')
-      expect(fieldsOf(answer)).toContain(field)
-    }),
-  )
+  ])('answers 400 naming %s for %j (G3)', async ([field, query], { mock: { api } }) => {
+    const answer = await api.get(SEARCH, query)
+    expectError(answer, 400, 'VALIDATION_FAILED')
+    expect(fieldsOf(answer)).toContain(field)
+  })
 
-  it('answers up to 30 accounts a page (G3)', () =>
-    withToolmock({ seed: numbered(31) }, async (mock) => {
-      expect(await page(mock, SEARCH, { query: 'person', page_size: 30 })).toMatchObject({ ids: ids(0, 30), total: 31 })
-    }))
+  it('answers up to 30 accounts a page (G3)', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(31) })
+    expect(await page(mock, SEARCH, { query: 'person', page_size: 30 })).toMatchObject({ ids: ids(0, 30), total: 31 })
+  })
 
-  it('keeps to one connection when connection_id is given (G3)', () =>
-    withToolmock({ seed: numbered(6) }, async (mock) => {
-      const { connections } = (await mock.api.get('/connections')).body
-      const { id } = connections.find(({ key_id }: { key_id: string }) => key_id === 'weather')
-      expect((await page(mock, SEARCH, { query: 'person', connection_id: id })).ids).toEqual(['ca_1', 'ca_4'])
-      expect((await page(mock, SEARCH, { query: 'person', connection_id: 'conn_none' })).total).toBe(0)
-    }))
+  it('keeps to one connection when connection_id is given (G3)', async ({ startMock }) => {
+    const mock = await startMock({ seed: numbered(6) })
+    const { connections } = (await mock.api.get('/connections')).body
+    const { id } = connections.find(({ key_id }: { key_id: string }) => key_id === 'weather')
+    expect((await page(mock, SEARCH, { query: 'person', connection_id: id })).ids).toEqual(['ca_1', 'ca_4'])
+    expect((await page(mock, SEARCH, { query: 'person', connection_id: 'conn_none' })).total).toBe(0)
+  })
 
-  it('finds accounts created after the same search, and no deleted ones', () =>
-    withToolmock({}, async (mock) => {
-      expect(await found(mock, 'late')).toEqual([])
-      const { id } = await createAccount(mock, { identifier: 'Latecomer' })
-      expect(await found(mock, 'late')).toEqual(['Latecomer'])
-      await mock.api.post('/connected_accounts:delete', { id })
-      expect(await found(mock, 'late')).toEqual([])
-    }))
+  it('finds accounts created after the same search, and no deleted ones', async ({ mock }) => {
+    expect(await found(mock, 'late')).toEqual([])
+    const { id } = await createAccount(mock, { identifier: 'Latecomer' })
+    expect(await found(mock, 'late')).toEqual(['Latecomer'])
+    await mock.api.post('/connected_accounts:delete', { id })
+    expect(await found(mock, 'late')).toEqual([])
+  })
 })

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect } from 'vitest'
 import { meetsExpiry } from '../../../src/state/expiry.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { ADA, authOf, createActive, decide, linkFor, pendingRequest, verify } from '../../support/accounts.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'toolmock-clock-'))
 afterAll(() => rmSync(FOLDER, { recursive: true }))
@@ -86,31 +86,27 @@ const KINDS: readonly [string, (mock: TestToolmock) => Promise<Use>][] = [
 const clockTo = ({ http }: TestToolmock, now: string) => http('put', '/_mock/clock').send({ now, frozen: true })
 
 describe('after the clock was set back (G74)', () => {
-  it.each(KINDS)('%s that was used after its end stays expired', (_, prepare) =>
-    withToolmock({}, async (mock) => {
-      await clockTo(mock, START)
-      const works = await prepare(mock)
-      await clockTo(mock, LATER)
-      expect(await works()).toBe(false)
-      await clockTo(mock, START)
-      expect(await works()).toBe(false)
-    }),
-  )
+  it.for(KINDS)('%s that was used after its end stays expired', async ([_, prepare], { mock }) => {
+    await clockTo(mock, START)
+    const works = await prepare(mock)
+    await clockTo(mock, LATER)
+    expect(await works()).toBe(false)
+    await clockTo(mock, START)
+    expect(await works()).toBe(false)
+  })
 
-  it.each(KINDS)('%s that nobody used after its end works', (_, prepare) =>
-    withToolmock({}, async (mock) => {
-      await clockTo(mock, START)
-      const works = await prepare(mock)
-      await clockTo(mock, LATER)
-      for (const path of ['links', 'state', 'clock/due', 'accounts', 'requests', 'coverage'])
-        expect((await mock.http('get', `/_mock/${path}`)).status, path).toBe(200)
-      // Others come and go meanwhile.
-      await mock.signIn()
-      await decide(mock, await linkFor(mock, { ...ADA, identifier: 'grace@example.com' }))
-      await clockTo(mock, START)
-      expect(await works()).toBe(true)
-    }),
-  )
+  it.for(KINDS)('%s that nobody used after its end works', async ([_, prepare], { mock }) => {
+    await clockTo(mock, START)
+    const works = await prepare(mock)
+    await clockTo(mock, LATER)
+    for (const path of ['links', 'state', 'clock/due', 'accounts', 'requests', 'coverage'])
+      expect((await mock.http('get', `/_mock/${path}`)).status, path).toBe(200)
+    // Others come and go meanwhile.
+    await mock.signIn()
+    await decide(mock, await linkFor(mock, { ...ADA, identifier: 'grace@example.com' }))
+    await clockTo(mock, START)
+    expect(await works()).toBe(true)
+  })
 
   it.each(KINDS.slice(0, 2))('%s that expired stays so through a crash', async (_, prepare) => {
     const disk = new MemoryDisk()
@@ -134,64 +130,57 @@ describe('after the clock was set back (G74)', () => {
     })
   })
 
-  it('what is expired is not listed as open, or as due', () =>
-    withToolmock({}, async (mock) => {
-      const { http } = mock
-      await clockTo(mock, START)
-      const link = await linkFor(mock, ADA)
-      const list = async (path: string, name: string) =>
-        (await http('get', `/_mock/${path}`)).body[name].map(
-          ({ kind, id }: { kind?: string; id: string }) => kind ?? id,
-        )
-      expect(await list('links', 'links')).toHaveLength(1)
-      expect(await list('clock/due', 'due')).toContain('magic_link')
-      await clockTo(mock, LATER)
-      expect((await mock.follow(link)).status).toBe(410)
-      expect((await mock.api.get('/connections')).status).toBe(401)
-      await clockTo(mock, START)
-      expect(await list('links', 'links')).toEqual([])
-      expect(await list('clock/due', 'due')).toEqual([])
-    }))
+  it('what is expired is not listed as open, or as due', async ({ mock }) => {
+    const { http } = mock
+    await clockTo(mock, START)
+    const link = await linkFor(mock, ADA)
+    const list = async (path: string, name: string) =>
+      (await http('get', `/_mock/${path}`)).body[name].map(({ kind, id }: { kind?: string; id: string }) => kind ?? id)
+    expect(await list('links', 'links')).toHaveLength(1)
+    expect(await list('clock/due', 'due')).toContain('magic_link')
+    await clockTo(mock, LATER)
+    expect((await mock.follow(link)).status).toBe(410)
+    expect((await mock.api.get('/connections')).status).toBe(401)
+    await clockTo(mock, START)
+    expect(await list('links', 'links')).toEqual([])
+    expect(await list('clock/due', 'due')).toEqual([])
+  })
 
-  it('an auth request that verify met expired while a fault kept it waiting stays expired', () =>
-    withToolmock({}, async (mock) => {
-      const { environment, http } = mock
-      const id = await pendingRequest(mock)
-      const rules = [
-        { name: 'late', at: 'service', on: { operation: 'verify_user' }, do: [{ advance_clock: { by: '11m' } }] },
-      ]
-      await http('put', '/_mock/scenarios/late').send({ name: 'late', rules })
-      await http('post', '/_mock/scenarios/late/start')
-      expect((await verify(mock, id)).status).toBe(404)
-      await http('delete', '/_mock/scenarios')
-      environment.clock.set(Date.parse(START))
-      expect((await verify(mock, id)).status).toBe(404)
-    }))
+  it('an auth request that verify met expired while a fault kept it waiting stays expired', async ({ mock }) => {
+    const { environment, http } = mock
+    const id = await pendingRequest(mock)
+    const rules = [
+      { name: 'late', at: 'service', on: { operation: 'verify_user' }, do: [{ advance_clock: { by: '11m' } }] },
+    ]
+    await http('put', '/_mock/scenarios/late').send({ name: 'late', rules })
+    await http('post', '/_mock/scenarios/late/start')
+    expect((await verify(mock, id)).status).toBe(404)
+    await http('delete', '/_mock/scenarios')
+    environment.clock.set(Date.parse(START))
+    expect((await verify(mock, id)).status).toBe(404)
+  })
 
-  it('a link that is removed by the transaction which met it expired stays removed', () =>
-    withToolmock({}, async (mock) => {
-      await linkFor(mock, ADA)
-      await clockTo(mock, LATER)
-      const { model } = mock.environment
-      const [link] = [...model.tables.magic_links.values()]
-      model.transact(() => {
-        expect(meetsExpiry(mock.environment, 'magic_links', link!)).toBe(true)
-        model.tables.magic_links.remove(link!.id)
-      })
-      expect(model.tables.magic_links.get(link!.id)).toBeUndefined()
-    }))
+  it('a link that is removed by the transaction which met it expired stays removed', async ({ mock }) => {
+    await linkFor(mock, ADA)
+    await clockTo(mock, LATER)
+    const { model } = mock.environment
+    const [link] = [...model.tables.magic_links.values()]
+    model.transact(() => {
+      expect(meetsExpiry(mock.environment, 'magic_links', link!)).toBe(true)
+      model.tables.magic_links.remove(link!.id)
+    })
+    expect(model.tables.magic_links.get(link!.id)).toBeUndefined()
+  })
 
-  it.each([
+  it.for([
     ['the event expire_access_token ended', { access_token: 'at_1', refresh_token: 'rt_1' }, true],
     ['a refresh token that came alone lacks', { refresh_token: 'rt_1' }, false],
-  ])('an access token that %s is renewed at its next use', (_, oauth_token, isEnded) =>
-    withToolmock({}, async (mock) => {
-      await clockTo(mock, START)
-      const { id } = await createActive(mock, {}, { oauth_token })
-      if (isEnded) await mock.http('post', `/_mock/accounts/${id}/expire_access_token`)
-      await clockTo(mock, '2025-12-31T00:00:00Z')
-      const { authorization_details } = await authOf(mock, id)
-      expect(['', 'at_1']).not.toContain(authorization_details.oauth_token.access_token)
-    }),
-  )
+  ])('an access token that %s is renewed at its next use', async ([_, oauth_token, isEnded], { mock }) => {
+    await clockTo(mock, START)
+    const { id } = await createActive(mock, {}, { oauth_token })
+    if (isEnded) await mock.http('post', `/_mock/accounts/${id}/expire_access_token`)
+    await clockTo(mock, '2025-12-31T00:00:00Z')
+    const { authorization_details } = await authOf(mock, id)
+    expect(['', 'at_1']).not.toContain(authorization_details.oauth_token.access_token)
+  })
 })

@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ada, appSeed, run } from './app-seed.ts'
 import { withServer } from '../../support/server.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 
 /** Runs the one tool of a connector whose third party answers like that. */
 function answering(answer: object, work: (mock: TestToolmock) => Promise<void>): Promise<void> {
@@ -66,16 +66,16 @@ describe('a third party that fails or refuses (G44)', () => {
       expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
     }))
 
-  it('is no_responder where the connector has no matching responder', () =>
-    withToolmock({ seed: appSeed([{ name: 'do' }]) }, async (mock) => {
-      const answer = await run(mock, 'do')
+  it('is no_responder where the connector has no matching responder', async ({ startMock }) => {
+    const mock = await startMock({ seed: appSeed([{ name: 'do' }]) })
+    const answer = await run(mock, 'do')
 
-      expect(answer.status).toBe(500)
-      expect(toolError(answer.body)).toMatchObject({
-        tool_error_code: 'no_responder',
-        tool_error_message: 'no responder answers POST /do',
-      })
-    }))
+    expect(answer.status).toBe(500)
+    expect(toolError(answer.body)).toMatchObject({
+      tool_error_code: 'no_responder',
+      tool_error_message: 'no responder answers POST /do',
+    })
+  })
 
   it.each<[object | string, string, string]>([
     [{ message: 'first', error: { message: 'second', code: 'E_2' } }, 'E_2', 'first'],
@@ -136,32 +136,31 @@ describe('an answer that is not usable', () => {
     ),
   )
 
-  it('an unreachable server is a 500', () =>
-    withToolmock({ seed: appSeed([{ name: 'do' }], { base_url: 'http://127.0.0.1:1' }) }, async (mock) => {
-      const answer = await run(mock, 'do')
+  it('an unreachable server is a 500', async ({ startMock }) => {
+    const mock = await startMock({ seed: appSeed([{ name: 'do' }], { base_url: 'http://127.0.0.1:1' }) })
+    const answer = await run(mock, 'do')
 
-      expect(answer.status).toBe(500)
-      expect(toolError(answer.body)).toMatchObject({ tool_error_code: 'unusable_answer' })
-      expect(await ada(mock)).not.toHaveProperty('last_used_at')
-    }))
+    expect(answer.status).toBe(500)
+    expect(toolError(answer.body)).toMatchObject({ tool_error_code: 'unusable_answer' })
+    expect(await ada(mock)).not.toHaveProperty('last_used_at')
+  })
 
-  it('a part of the path that would leave the path of the call is refused as input, without a call', () =>
-    withToolmock(
-      {
-        seed: appSeed([{ name: 'do', call: { path: '/items/{{input.id}}/do' } }], {
-          responders: [{ on: { path: '/items/{id}/do' }, respond: { body: {} } }],
-        }),
-      },
-      async (mock) => {
-        for (const id of ['.', '..']) {
-          const answer = await run(mock, 'do', { id })
+  it('a part of the path that would leave the path of the call is refused as input, without a call', async ({
+    startMock,
+  }) => {
+    const mock = await startMock({
+      seed: appSeed([{ name: 'do', call: { path: '/items/{{input.id}}/do' } }], {
+        responders: [{ on: { path: '/items/{id}/do' }, respond: { body: {} } }],
+      }),
+    })
+    for (const id of ['.', '..']) {
+      const answer = await run(mock, 'do', { id })
 
-          expect(answer.status).toBe(400)
-          expect(answer.body).toMatchObject({ code: 3, details: [{ error_code: 'INVALID_TOOL_INPUT' }] })
-        }
-        expect(await ada(mock)).not.toHaveProperty('last_used_at')
-      },
-    ))
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({ code: 3, details: [{ error_code: 'INVALID_TOOL_INPUT' }] })
+    }
+    expect(await ada(mock)).not.toHaveProperty('last_used_at')
+  })
 })
 
 describe('a sequence with per: account', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { type AccountEvent, applyAccountEvent } from '../../../src/state/account-events.ts'
 import type { AccountTransition } from '../../../src/model/domain/request-trace.ts'
 import {
@@ -16,7 +16,7 @@ import {
   verify,
   VERIFY_URL,
 } from '../../support/accounts.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 
 const ID = 'ca_1'
 const STATUSES = ['PENDING_AUTH', 'PENDING_VERIFICATION', 'ACTIVE', 'EXPIRED', 'DISCONNECTED'] as const
@@ -54,106 +54,109 @@ async function runTool({ api }: TestToolmock, id = ID): Promise<number> {
 }
 
 describe('a magic link', () => {
-  it.each([
+  it.for([
     ['PENDING_AUTH', 'PENDING_AUTH'],
     ['PENDING_VERIFICATION', 'PENDING_VERIFICATION'],
     ['ACTIVE', 'ACTIVE'],
     ['EXPIRED', 'PENDING_AUTH'],
     ['DISCONNECTED', 'PENDING_AUTH'],
-  ] as const)('requested for an account that is %s leads to %s, with the same credentials', (from, to) =>
-    withToolmock(accountIn(from), async (mock) => {
+  ] as const)(
+    'requested for an account that is %s leads to %s, with the same credentials',
+    async ([from, to], { startMock }) => {
+      const mock = await startMock(accountIn(from))
       const before = await authOf(mock, ID)
       mock.time.advance('1m')
       await linkFor(mock, { id: ID })
       const after = await authOf(mock, ID)
       expect(after.status).toBe(to)
       expect(after.authorization_details).toEqual(before.authorization_details)
-    }),
+    },
   )
 
-  it('requested for an ACTIVE account keeps its tokens usable until verify promotes the new ones', () =>
-    withToolmock({}, async (mock) => {
-      const { id } = await createActive(mock)
-      const request = await pendingRequest(mock, { id })
-      expect(await runTool(mock, id)).toBe(200)
-      expect(await accessTokenOf(mock, id)).toBe('at_1')
-      await verify(mock, request)
-      expect(await accessTokenOf(mock, id)).not.toBe('at_1')
-      expect(await runTool(mock, id)).toBe(200)
-    }))
+  it('requested for an ACTIVE account keeps its tokens usable until verify promotes the new ones', async ({ mock }) => {
+    const { id } = await createActive(mock)
+    const request = await pendingRequest(mock, { id })
+    expect(await runTool(mock, id)).toBe(200)
+    expect(await accessTokenOf(mock, id)).toBe('at_1')
+    await verify(mock, request)
+    expect(await accessTokenOf(mock, id)).not.toBe('at_1')
+    expect(await runTool(mock, id)).toBe(200)
+  })
 })
 
 describe('consent', () => {
-  it('approved over a link with user_verify_url: PENDING_AUTH becomes PENDING_VERIFICATION, without credentials yet', () =>
-    withToolmock({}, async (mock) => {
-      const { id } = await createAccount(mock)
-      mock.time.advance('1m')
-      await pendingRequest(mock, { id })
-      const account = await authOf(mock, id)
-      expect(account).toMatchObject({ status: 'PENDING_VERIFICATION', updated_at: '2026-01-01T00:00:00.000Z' })
-      expect(account.authorization_details.oauth_token.access_token).toBe('')
-      expect(account).not.toHaveProperty('token_expires_at')
-      expect(await runTool(mock, id)).toBe(400)
-    }))
+  it('approved over a link with user_verify_url: PENDING_AUTH becomes PENDING_VERIFICATION, without credentials yet', async ({
+    mock,
+  }) => {
+    const { id } = await createAccount(mock)
+    mock.time.advance('1m')
+    await pendingRequest(mock, { id })
+    const account = await authOf(mock, id)
+    expect(account).toMatchObject({ status: 'PENDING_VERIFICATION', updated_at: '2026-01-01T00:00:00.000Z' })
+    expect(account.authorization_details.oauth_token.access_token).toBe('')
+    expect(account).not.toHaveProperty('token_expires_at')
+    expect(await runTool(mock, id)).toBe(400)
+  })
 
-  it('approved over a link without user_verify_url: PENDING_AUTH becomes ACTIVE', () =>
-    withToolmock({}, async (mock) => {
-      const { id } = await createAccount(mock)
-      await decide(mock, await linkFor(mock, { id }))
-      expect(await statusOf(mock, id)).toBe('ACTIVE')
-      expect(await runTool(mock, id)).toBe(200)
-    }))
+  it('approved over a link without user_verify_url: PENDING_AUTH becomes ACTIVE', async ({ mock }) => {
+    const { id } = await createAccount(mock)
+    await decide(mock, await linkFor(mock, { id }))
+    expect(await statusOf(mock, id)).toBe('ACTIVE')
+    expect(await runTool(mock, id)).toBe(200)
+  })
 
-  it('approved without user_verify_url where verification is required: an error page, PENDING_AUTH stays', () =>
-    withToolmock({ seed: { settings: { require_user_verification: true } } }, async (mock) => {
-      const { id } = await createAccount(mock)
-      const answer = await mock.follow(await linkFor(mock, { id }), { decision: 'approve' })
-      expect([answer.status, answer.headers['content-type']]).toEqual([400, expect.stringMatching(/^text\/html/)])
-      expect(await statusOf(mock, id)).toBe('PENDING_AUTH')
-      await verify(mock, await pendingRequest(mock, { id }))
-      expect(await statusOf(mock, id)).toBe('ACTIVE')
-    }))
+  it('approved without user_verify_url where verification is required: an error page, PENDING_AUTH stays', async ({
+    startMock,
+  }) => {
+    const mock = await startMock({ seed: { settings: { require_user_verification: true } } })
+    const { id } = await createAccount(mock)
+    const answer = await mock.follow(await linkFor(mock, { id }), { decision: 'approve' })
+    expect([answer.status, answer.headers['content-type']]).toEqual([400, expect.stringMatching(/^text\/html/)])
+    expect(await statusOf(mock, id)).toBe('PENDING_AUTH')
+    await verify(mock, await pendingRequest(mock, { id }))
+    expect(await statusOf(mock, id)).toBe('ACTIVE')
+  })
 
-  it.each(STATUSES)('denied does not change an account that was %s', (status) =>
-    withToolmock(accountIn(status), async (mock) => {
-      const link = await linkFor(mock, { id: ID, user_verify_url: VERIFY_URL, state: 's' })
-      const before = await authOf(mock, ID)
-      const target = await decide(mock, link, { decision: 'deny' })
-      expect([target.searchParams.get('error'), target.searchParams.get('state')]).toEqual(['access_denied', 's'])
-      expect(await authOf(mock, ID)).toEqual(before)
-    }),
-  )
+  it.for(STATUSES)('denied does not change an account that was %s', async (status, { startMock }) => {
+    const mock = await startMock(accountIn(status))
+    const link = await linkFor(mock, { id: ID, user_verify_url: VERIFY_URL, state: 's' })
+    const before = await authOf(mock, ID)
+    const target = await decide(mock, link, { decision: 'deny' })
+    expect([target.searchParams.get('error'), target.searchParams.get('state')]).toEqual(['access_denied', 's'])
+    expect(await authOf(mock, ID)).toEqual(before)
+  })
 
-  it('approved again over a link with user_verify_url: ACTIVE stays, the new tokens wait', () =>
-    withToolmock(accountIn('ACTIVE'), async (mock) => {
-      const before = await authOf(mock, ID)
-      mock.time.advance('1m')
-      await pendingRequest(mock, { id: ID })
-      expect(await authOf(mock, ID)).toEqual(before)
-    }))
+  it('approved again over a link with user_verify_url: ACTIVE stays, the new tokens wait', async ({ startMock }) => {
+    const mock = await startMock(accountIn('ACTIVE'))
+    const before = await authOf(mock, ID)
+    mock.time.advance('1m')
+    await pendingRequest(mock, { id: ID })
+    expect(await authOf(mock, ID)).toEqual(before)
+  })
 
-  it('approved again over a link without user_verify_url: ACTIVE stays, the new tokens are live at once', () =>
-    withToolmock(accountIn('ACTIVE'), async (mock) => {
-      mock.time.advance('1m')
-      await decide(mock, await linkFor(mock, { id: ID }))
-      expect(await accessTokenOf(mock)).not.toBe('at_1')
-      expect(await detailsOf(mock, ID)).toMatchObject({
-        status: 'ACTIVE',
-        token_expires_at: '2026-01-01T01:01:00.000Z',
-      })
-      expect(await runTool(mock)).toBe(200)
-    }))
+  it('approved again over a link without user_verify_url: ACTIVE stays, the new tokens are live at once', async ({
+    startMock,
+  }) => {
+    const mock = await startMock(accountIn('ACTIVE'))
+    mock.time.advance('1m')
+    await decide(mock, await linkFor(mock, { id: ID }))
+    expect(await accessTokenOf(mock)).not.toBe('at_1')
+    expect(await detailsOf(mock, ID)).toMatchObject({
+      status: 'ACTIVE',
+      token_expires_at: '2026-01-01T01:01:00.000Z',
+    })
+    expect(await runTool(mock)).toBe(200)
+  })
 
-  it.each(['weather', 'helpdesk', 'code_hosting', 'payments', 'inventory', 'tracker', 'clinic'])(
+  it.for(['weather', 'helpdesk', 'code_hosting', 'payments', 'inventory', 'tracker', 'clinic'])(
     'at %s has the same transitions: a submitted form counts as approval',
-    (connector) =>
-      withToolmock({}, async (mock) => {
-        const { id } = await createAccount(mock, { connector })
-        const request = await pendingRequest(mock, { id })
-        expect(await statusOf(mock, id)).toBe('PENDING_VERIFICATION')
-        await verify(mock, request)
-        expect(await statusOf(mock, id)).toBe('ACTIVE')
-      }),
+    async (connector, { mock }) => {
+      const { id } = await createAccount(mock, { connector })
+      const request = await pendingRequest(mock, { id })
+      expect(await statusOf(mock, id)).toBe('PENDING_VERIFICATION')
+      await verify(mock, request)
+      expect(await statusOf(mock, id)).toBe('ACTIVE')
+    },
   )
 })
 
@@ -170,103 +173,106 @@ describe('verify', () => {
     }
   })
 
-  it('makes an account ACTIVE that expired while its request waited', () =>
-    withToolmock({ seed: { settings: { auth_request_lifetime: '2h' } } }, async (mock) => {
-      const { id } = await createActive(mock, {}, NO_REFRESH)
-      mock.time.advance('50m')
-      const request = await pendingRequest(mock, { id })
-      mock.time.advance('20m')
-      expect(await statusOf(mock, id)).toBe('EXPIRED')
-      await verify(mock, request)
-      expect(await detailsOf(mock, id)).toMatchObject({
-        status: 'ACTIVE',
-        token_expires_at: '2026-01-01T01:50:00.000Z',
-      })
-    }))
+  it('makes an account ACTIVE that expired while its request waited', async ({ startMock }) => {
+    const mock = await startMock({ seed: { settings: { auth_request_lifetime: '2h' } } })
+    const { id } = await createActive(mock, {}, NO_REFRESH)
+    mock.time.advance('50m')
+    const request = await pendingRequest(mock, { id })
+    mock.time.advance('20m')
+    expect(await statusOf(mock, id)).toBe('EXPIRED')
+    await verify(mock, request)
+    expect(await detailsOf(mock, id)).toMatchObject({
+      status: 'ACTIVE',
+      token_expires_at: '2026-01-01T01:50:00.000Z',
+    })
+  })
 
-  it('that is too late finds the account PENDING_AUTH, and the pending tokens dropped', () =>
-    withToolmock({}, async (mock) => {
-      const { id } = await createAccount(mock)
-      const request = await pendingRequest(mock, { id })
-      mock.time.advance('10m')
-      expect(await statusOf(mock, id)).toBe('PENDING_AUTH')
-      expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
-      expect(mock.environment.model.tables.accounts.get(id)).not.toHaveProperty('pending')
-    }))
+  it('that is too late finds the account PENDING_AUTH, and the pending tokens dropped', async ({ mock }) => {
+    const { id } = await createAccount(mock)
+    const request = await pendingRequest(mock, { id })
+    mock.time.advance('10m')
+    expect(await statusOf(mock, id)).toBe('PENDING_AUTH')
+    expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
+    expect(mock.environment.model.tables.accounts.get(id)).not.toHaveProperty('pending')
+  })
 
-  it('that is too late does not change an ACTIVE account and its tokens', () =>
-    withToolmock({}, async (mock) => {
-      const { id } = await createActive(mock)
-      await pendingRequest(mock, { id })
-      mock.time.advance('11m')
-      expect(await statusOf(mock, id)).toBe('ACTIVE')
-      expect(await accessTokenOf(mock, id)).toBe('at_1')
-      expect(await runTool(mock, id)).toBe(200)
-    }))
+  it('that is too late does not change an ACTIVE account and its tokens', async ({ mock }) => {
+    const { id } = await createActive(mock)
+    await pendingRequest(mock, { id })
+    mock.time.advance('11m')
+    expect(await statusOf(mock, id)).toBe('ACTIVE')
+    expect(await accessTokenOf(mock, id)).toBe('at_1')
+    expect(await runTool(mock, id)).toBe(200)
+  })
 })
 
 describe('a link that is followed', () => {
-  it.each(['PENDING_VERIFICATION', 'EXPIRED', 'DISCONNECTED'] as const)(
+  it.for(['PENDING_VERIFICATION', 'EXPIRED', 'DISCONNECTED'] as const)(
     'by an account that is %s makes one move when it is approved, by the table',
-    (status) =>
-      withToolmock(accountIn('ACTIVE'), async (mock) => {
-        const link = await linkFor(mock, { id: ID, user_verify_url: VERIFY_URL })
-        const plain = await linkFor(mock, { id: ID })
-        for (const [followed, last] of [
-          [link, ['consent_approved_unverified', 'PENDING_VERIFICATION']],
-          [plain, ['consent_approved', 'ACTIVE']],
-        ] as const) {
-          const { accounts } = mock.environment.model.tables
-          mock.environment.model.transact(() => accounts.put({ ...accounts.get(ID)!, status }))
-          await decide(mock, followed)
-          const moves = lastTransitions(mock).map(({ event, to }) => [event, to])
-          expect(moves).toEqual([last])
-        }
-      }),
-  )
-
-  it.each(['PENDING_VERIFICATION', 'EXPIRED', 'DISCONNECTED'] as const)(
-    'by an account that is %s leaves its status until it is approved: browsers prefetch',
-    (status) =>
-      withToolmock(accountIn('ACTIVE'), async (mock) => {
-        const link = await linkFor(mock, { id: ID })
+    async (status, { startMock }) => {
+      const mock = await startMock(accountIn('ACTIVE'))
+      const link = await linkFor(mock, { id: ID, user_verify_url: VERIFY_URL })
+      const plain = await linkFor(mock, { id: ID })
+      for (const [followed, last] of [
+        [link, ['consent_approved_unverified', 'PENDING_VERIFICATION']],
+        [plain, ['consent_approved', 'ACTIVE']],
+      ] as const) {
         const { accounts } = mock.environment.model.tables
         mock.environment.model.transact(() => accounts.put({ ...accounts.get(ID)!, status }))
-        expect((await mock.follow(link)).status).toBe(302)
-        expect(await statusOf(mock)).toBe(status)
-        await mock.follow(link, { decision: 'deny' })
-        expect(await statusOf(mock)).toBe(status)
-      }),
+        await decide(mock, followed)
+        const moves = lastTransitions(mock).map(({ event, to }) => [event, to])
+        expect(moves).toEqual([last])
+      }
+    },
   )
 
-  it('again in PENDING_VERIFICATION supersedes the older auth request', () =>
-    withToolmock({}, async (mock) => {
-      const { id } = await createAccount(mock)
-      const older = await pendingRequest(mock, { id })
-      const newer = await pendingRequest(mock, { id })
-      expectError(await verify(mock, older), 404, 'AUTH_REQUEST_NOT_FOUND')
-      expect((await verify(mock, newer)).status).toBe(200)
-    }))
+  it.for(['PENDING_VERIFICATION', 'EXPIRED', 'DISCONNECTED'] as const)(
+    'by an account that is %s leaves its status until it is approved: browsers prefetch',
+    async (status, { startMock }) => {
+      const mock = await startMock(accountIn('ACTIVE'))
+      const link = await linkFor(mock, { id: ID })
+      const { accounts } = mock.environment.model.tables
+      mock.environment.model.transact(() => accounts.put({ ...accounts.get(ID)!, status }))
+      expect((await mock.follow(link)).status).toBe(302)
+      expect(await statusOf(mock)).toBe(status)
+      await mock.follow(link, { decision: 'deny' })
+      expect(await statusOf(mock)).toBe(status)
+    },
+  )
+
+  it('again in PENDING_VERIFICATION supersedes the older auth request', async ({ mock }) => {
+    const { id } = await createAccount(mock)
+    const older = await pendingRequest(mock, { id })
+    const newer = await pendingRequest(mock, { id })
+    expectError(await verify(mock, older), 404, 'AUTH_REQUEST_NOT_FOUND')
+    expect((await verify(mock, newer)).status).toBe(200)
+  })
 })
 
 describe('an event of the control API', () => {
-  it.each(['ACTIVE', 'PENDING_AUTH', 'PENDING_VERIFICATION'] as const)('expires an account that is %s', (status) =>
-    withToolmock(accountIn(status), async (mock) => {
+  it.for(['ACTIVE', 'PENDING_AUTH', 'PENDING_VERIFICATION'] as const)(
+    'expires an account that is %s',
+    async (status, { startMock }) => {
+      const mock = await startMock(accountIn(status))
       force(mock, 'expire')
       expect(await statusOf(mock)).toBe('EXPIRED')
-    }),
+    },
   )
 
-  it.each(['EXPIRED', 'DISCONNECTED'] as const)('does not expire an account that is %s', (status) =>
-    withToolmock(accountIn(status), async (mock) => {
+  it.for(['EXPIRED', 'DISCONNECTED'] as const)(
+    'does not expire an account that is %s',
+    async (status, { startMock }) => {
+      const mock = await startMock(accountIn(status))
       expect(() => force(mock, 'expire')).toThrow(`is ${status} and has no such move`)
       expect(await statusOf(mock)).toBe(status)
       await Promise.resolve()
-    }),
+    },
   )
 
-  it.each(STATUSES)('that disconnects an account that is %s ends its auth request and its tokens', (status) =>
-    withToolmock(accountIn(status), async (mock) => {
+  it.for(STATUSES)(
+    'that disconnects an account that is %s ends its auth request and its tokens',
+    async (status, { startMock }) => {
+      const mock = await startMock(accountIn(status))
       const request = await pendingRequest(mock, { id: ID })
       force(mock, 'disconnect')
       expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
@@ -276,61 +282,56 @@ describe('an event of the control API', () => {
       for (const grant of grants.values()) if (grant.account_id === ID) expect(grant.revoked).toBe(true)
       mock.time.advance('11m')
       expect(await statusOf(mock)).toBe('DISCONNECTED')
-    }),
+    },
   )
 })
 
 describe('the clock', () => {
-  it('expires an ACTIVE account without refresh token at token_expires_at', () =>
-    withToolmock({}, async (mock) => {
-      const { id } = await createActive(mock, {}, NO_REFRESH)
-      mock.time.advance('59m59s999ms')
-      expect(await statusOf(mock, id)).toBe('ACTIVE')
-      mock.time.advance('1ms')
-      const listed = await mock.api.get('/connected_accounts')
-      expect(listed.body.connected_accounts[0].status).toBe('EXPIRED')
-      expect(await authOf(mock, id)).toMatchObject({ status: 'EXPIRED' })
-      expect(await runTool(mock, id)).toBe(400)
-    }))
+  it('expires an ACTIVE account without refresh token at token_expires_at', async ({ mock }) => {
+    const { id } = await createActive(mock, {}, NO_REFRESH)
+    mock.time.advance('59m59s999ms')
+    expect(await statusOf(mock, id)).toBe('ACTIVE')
+    mock.time.advance('1ms')
+    const listed = await mock.api.get('/connected_accounts')
+    expect(listed.body.connected_accounts[0].status).toBe('EXPIRED')
+    expect(await authOf(mock, id)).toMatchObject({ status: 'EXPIRED' })
+    expect(await runTool(mock, id)).toBe(400)
+  })
 
-  it('leaves an ACTIVE account with a refresh token ACTIVE; the next use renews it', () =>
-    withToolmock({}, async (mock) => {
-      const { id } = await createActive(mock)
-      mock.time.advance('20h')
-      expect(await statusOf(mock, id)).toBe('ACTIVE')
-      expect(await runTool(mock, id)).toBe(200)
-      expect((await detailsOf(mock, id)).token_expires_at).toBe('2026-01-01T21:00:00.000Z')
-    }))
+  it('leaves an ACTIVE account with a refresh token ACTIVE; the next use renews it', async ({ mock }) => {
+    const { id } = await createActive(mock)
+    mock.time.advance('20h')
+    expect(await statusOf(mock, id)).toBe('ACTIVE')
+    expect(await runTool(mock, id)).toBe(200)
+    expect((await detailsOf(mock, id)).token_expires_at).toBe('2026-01-01T21:00:00.000Z')
+  })
 
-  it.each([
+  it.for([
     ['OAUTH_M2M', 'ledger'],
     ['WORKSPACE_DWD', 'workspace'],
     ['TRUSTED_IDP', 'warehouse'],
-  ])('leaves %s ACTIVE; the next use obtains a new token', (_, connector) =>
-    withToolmock({}, async (mock) => {
-      const { id, token_expires_at } = await createAccount(mock, { connector })
-      mock.time.advance('20h')
-      expect(await detailsOf(mock, id)).toMatchObject({ status: 'ACTIVE', token_expires_at })
-      const { status, token_expires_at: later } = await authOf(mock, id)
-      expect(status).toBe('ACTIVE')
-      expect(Date.parse(later)).toBeGreaterThan(mock.time.now())
-    }),
-  )
+  ])('leaves %s ACTIVE; the next use obtains a new token', async ([_, connector], { mock }) => {
+    const { id, token_expires_at } = await createAccount(mock, { connector })
+    mock.time.advance('20h')
+    expect(await detailsOf(mock, id)).toMatchObject({ status: 'ACTIVE', token_expires_at })
+    const { status, token_expires_at: later } = await authOf(mock, id)
+    expect(status).toBe('ACTIVE')
+    expect(Date.parse(later)).toBeGreaterThan(mock.time.now())
+  })
 
-  it.each(['weather', 'helpdesk', 'code_hosting', 'payments', 'inventory', 'tracker', 'encyclopedia'])(
+  it.for(['weather', 'helpdesk', 'code_hosting', 'payments', 'inventory', 'tracker', 'encyclopedia'])(
     'never expires accounts at %s',
-    (connector) =>
-      withToolmock({}, async (mock) => {
-        const details = Object.values(CONNECTORS).find((each) => each.connector === connector)?.details
-        const { id } = await createAccount(mock, {
-          connector,
-          ...(details && { connected_account: { authorization_details: details } }),
-        })
-        mock.time.advance('1000d')
-        await mock.signIn()
-        expect(await statusOf(mock, id)).toBe('ACTIVE')
-        expect(await authOf(mock, id)).not.toHaveProperty('token_expires_at')
-      }),
+    async (connector, { mock }) => {
+      const details = Object.values(CONNECTORS).find((each) => each.connector === connector)?.details
+      const { id } = await createAccount(mock, {
+        connector,
+        ...(details && { connected_account: { authorization_details: details } }),
+      })
+      mock.time.advance('1000d')
+      await mock.signIn()
+      expect(await statusOf(mock, id)).toBe('ACTIVE')
+      expect(await authOf(mock, id)).not.toHaveProperty('token_expires_at')
+    },
   )
 })
 
@@ -339,80 +340,74 @@ describe('credentials', () => {
     connectors: [{ connector: 'vault', authorization_type: 'OAUTH', people: ['ada@example.com'], reject: ['stolen*'] }],
   }
 
-  it('whose refresh is refused by the third party make the account EXPIRED', () =>
-    withToolmock({ seed }, async (mock) => {
-      const tokens = { oauth_token: { access_token: 'at_1', refresh_token: 'stolen' } }
-      const { id } = await createActive(mock, { connector: 'vault' }, tokens)
-      mock.time.advance('1h')
-      expect(await statusOf(mock, id)).toBe('ACTIVE')
-      await authOf(mock, id)
-      expect(await statusOf(mock, id)).toBe('EXPIRED')
-    }))
+  it('whose refresh is refused by the third party make the account EXPIRED', async ({ startMock }) => {
+    const mock = await startMock({ seed })
+    const tokens = { oauth_token: { access_token: 'at_1', refresh_token: 'stolen' } }
+    const { id } = await createActive(mock, { connector: 'vault' }, tokens)
+    mock.time.advance('1h')
+    expect(await statusOf(mock, id)).toBe('ACTIVE')
+    await authOf(mock, id)
+    expect(await statusOf(mock, id)).toBe('EXPIRED')
+  })
 
-  it.each(STATUSES)('that an update brings make %s ACTIVE, and run', (status) =>
-    withToolmock(accountIn(status), async (mock) => {
-      const tokens = { oauth_token: { access_token: 'at_new', refresh_token: 'rt_new' } }
-      await mock.api.put('/connected_accounts', { id: ID, connected_account: { authorization_details: tokens } })
-      expect(await statusOf(mock)).toBe('ACTIVE')
-      expect(await runTool(mock)).toBe(200)
-      mock.time.advance('2h')
-      expect(await runTool(mock)).toBe(200)
-    }),
-  )
+  it.for(STATUSES)('that an update brings make %s ACTIVE, and run', async (status, { startMock }) => {
+    const mock = await startMock(accountIn(status))
+    const tokens = { oauth_token: { access_token: 'at_new', refresh_token: 'rt_new' } }
+    await mock.api.put('/connected_accounts', { id: ID, connected_account: { authorization_details: tokens } })
+    expect(await statusOf(mock)).toBe('ACTIVE')
+    expect(await runTool(mock)).toBe(200)
+    mock.time.advance('2h')
+    expect(await runTool(mock)).toBe(200)
+  })
 
-  it('renew with the refresh token of an update without an access token', () =>
-    withToolmock({}, async (mock) => {
-      const { id } = await createActive(mock, {}, NO_REFRESH)
-      const tokens = { oauth_token: { refresh_token: 'rt_late' } }
-      await mock.api.put('/connected_accounts', { id, connected_account: { authorization_details: tokens } })
-      expect(await runTool(mock, id)).toBe(200)
-      mock.time.advance('2h')
-      expect(await authOf(mock, id)).toMatchObject({ status: 'ACTIVE', token_expires_at: '2026-01-01T03:00:00.000Z' })
-    }))
+  it('renew with the refresh token of an update without an access token', async ({ mock }) => {
+    const { id } = await createActive(mock, {}, NO_REFRESH)
+    const tokens = { oauth_token: { refresh_token: 'rt_late' } }
+    await mock.api.put('/connected_accounts', { id, connected_account: { authorization_details: tokens } })
+    expect(await runTool(mock, id)).toBe(200)
+    mock.time.advance('2h')
+    expect(await authOf(mock, id)).toMatchObject({ status: 'ACTIVE', token_expires_at: '2026-01-01T03:00:00.000Z' })
+  })
 })
 
 describe('deleting', () => {
-  it('a custom provider makes its accounts DISCONNECTED', () =>
-    withToolmock({}, async (mock) => {
-      const provider = (await mock.api.post('/custom-providers', { display_name: 'App' })).body.provider.identifier
-      const { id } = await createAccount(mock, { connector: provider })
-      const other = await createActive(mock)
-      expect((await mock.api.delete(`/custom-providers/${provider}`)).status).toBe(200)
-      expect(await statusOf(mock, id)).toBe('DISCONNECTED')
-      expect(await statusOf(mock, other.id)).toBe('ACTIVE')
-    }))
+  it('a custom provider makes its accounts DISCONNECTED', async ({ mock }) => {
+    const provider = (await mock.api.post('/custom-providers', { display_name: 'App' })).body.provider.identifier
+    const { id } = await createAccount(mock, { connector: provider })
+    const other = await createActive(mock)
+    expect((await mock.api.delete(`/custom-providers/${provider}`)).status).toBe(200)
+    expect(await statusOf(mock, id)).toBe('DISCONNECTED')
+    expect(await statusOf(mock, other.id)).toBe('ACTIVE')
+  })
 
-  it.each(STATUSES)('an account that is %s also deletes its links and auth requests', (status) =>
-    withToolmock(accountIn(status), async (mock) => {
-      const request = await pendingRequest(mock, { id: ID })
-      const link = await linkFor(mock, { id: ID })
-      expect((await mock.api.post('/connected_accounts:delete', { id: ID })).status).toBe(200)
-      expectError(await mock.api.get('/connected_accounts/details', { id: ID }), 404, 'ACCOUNT_NOT_FOUND')
-      expect((await mock.follow(link)).status).toBe(410)
-      expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
-    }),
-  )
+  it.for(STATUSES)('an account that is %s also deletes its links and auth requests', async (status, { startMock }) => {
+    const mock = await startMock(accountIn(status))
+    const request = await pendingRequest(mock, { id: ID })
+    const link = await linkFor(mock, { id: ID })
+    expect((await mock.api.post('/connected_accounts:delete', { id: ID })).status).toBe(200)
+    expectError(await mock.api.get('/connected_accounts/details', { id: ID }), 404, 'ACCOUNT_NOT_FOUND')
+    expect((await mock.follow(link)).status).toBe(410)
+    expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
+  })
 })
 
 describe('events that do not change the status', () => {
-  it.each(STATUSES)('verify with another identifier: %s stays', (status) =>
-    withToolmock(accountIn(status), async (mock) => {
-      const request = await pendingRequest(mock, { id: ID })
-      const before = await authOf(mock, ID)
-      expectError(await verify(mock, request, 'grace@example.com'), 403, 'IDENTIFIER_MISMATCH')
-      expect(await authOf(mock, ID)).toEqual(before)
-    }),
-  )
+  it.for(STATUSES)('verify with another identifier: %s stays', async (status, { startMock }) => {
+    const mock = await startMock(accountIn(status))
+    const request = await pendingRequest(mock, { id: ID })
+    const before = await authOf(mock, ID)
+    expectError(await verify(mock, request, 'grace@example.com'), 403, 'IDENTIFIER_MISMATCH')
+    expect(await authOf(mock, ID)).toEqual(before)
+  })
 
-  it.each(['PENDING_AUTH', 'PENDING_VERIFICATION', 'DISCONNECTED'] as const)(
+  it.for(['PENDING_AUTH', 'PENDING_VERIFICATION', 'DISCONNECTED'] as const)(
     'a token that runs out: %s stays',
-    (status) =>
-      withToolmock(
-        { seed: { settings: { auth_request_lifetime: '3h' }, ...accountIn(status, NO_REFRESH).seed } },
-        async (mock) => {
-          mock.time.advance('2h')
-          expect(await statusOf(mock)).toBe(status)
-        },
-      ),
+    async (status, { startMock }) => {
+      const mock = await startMock({
+        seed: { settings: { auth_request_lifetime: '3h' }, ...accountIn(status, NO_REFRESH).seed },
+      })
+      mock.time.advance('2h')
+      expect(await statusOf(mock)).toBe(status)
+    },
   )
 })

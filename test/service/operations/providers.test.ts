@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ADA, expectError, pendingRequest, verify } from '../../support/accounts.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock } from '../../support/toolmock.ts'
 
 type Provider = Record<string, unknown> & { identifier: string; id: string }
 
@@ -11,57 +11,56 @@ async function create({ api }: TestToolmock, body: object): Promise<Provider> {
 }
 
 describe('POST /custom-providers', () => {
-  it('answers 201 with every field of a provider, with its zero value where none was sent (G36, G53)', () =>
-    withToolmock({}, async ({ api }) => {
-      const answer = await api.post('/custom-providers', { display_name: 'Acme Notes' })
+  it('answers 201 with every field of a provider, with its zero value where none was sent (G36, G53)', async ({
+    mock: { api },
+  }) => {
+    const answer = await api.post('/custom-providers', { display_name: 'Acme Notes' })
 
-      expect(answer.status).toBe(201)
-      expect(answer.body).toEqual({
-        provider: {
-          id: expect.stringMatching(/\w/),
-          identifier: expect.stringMatching(/^acme-notes-\w+$/),
-          display_name: 'Acme Notes',
-          description: '',
-          icon_src: '',
-          auth_patterns: [],
-          categories: [],
-          coming_soon: false,
-          display_priority: 0,
-          is_custom: true,
-          is_custom_mcp: false,
-          metadata: {},
-          proxy_enabled: false,
-          proxy_url: '',
-        },
-      })
-    }))
+    expect(answer.status).toBe(201)
+    expect(answer.body).toEqual({
+      provider: {
+        id: expect.stringMatching(/\w/),
+        identifier: expect.stringMatching(/^acme-notes-\w+$/),
+        display_name: 'Acme Notes',
+        description: '',
+        icon_src: '',
+        auth_patterns: [],
+        categories: [],
+        coming_soon: false,
+        display_priority: 0,
+        is_custom: true,
+        is_custom_mcp: false,
+        metadata: {},
+        proxy_enabled: false,
+        proxy_url: '',
+      },
+    })
+  })
 
-  it('returns what was sent, free-form patterns included', () =>
-    withToolmock({}, async (mock) => {
-      const body = {
-        display_name: 'Acme',
-        description: 'Notes\nof {{id}} $& <b>',
-        icon_src: 'https://acme.example/icon.svg',
-        auth_patterns: [{ type: 'OAUTH', oauth_config: { scopes: ['a'] }, anything: { deep: [1, null] } }, {}],
-        metadata: { team: 'notes', 'a b': '1' },
-        proxy_enabled: true,
-        proxy_url: 'https://proxy.acme.example/x?y=1',
-      }
-      expect(await create(mock, body)).toMatchObject(body)
-    }))
+  it('returns what was sent, free-form patterns included', async ({ mock }) => {
+    const body = {
+      display_name: 'Acme',
+      description: 'Notes\nof {{id}} $& <b>',
+      icon_src: 'https://acme.example/icon.svg',
+      auth_patterns: [{ type: 'OAUTH', oauth_config: { scopes: ['a'] }, anything: { deep: [1, null] } }, {}],
+      metadata: { team: 'notes', 'a b': '1' },
+      proxy_enabled: true,
+      proxy_url: 'https://proxy.acme.example/x?y=1',
+    }
+    expect(await create(mock, body)).toMatchObject(body)
+  })
 
-  it('gives equal names identifiers of their own, and never one again (G37)', () =>
-    withToolmock({}, async (mock) => {
-      const identifiers = new Set<string>()
-      for (let round = 0; round < 5; round++) {
-        const { identifier } = await create(mock, { display_name: 'Acme' })
-        identifiers.add(identifier)
-        await mock.api.delete(`/custom-providers/${identifier}`)
-      }
-      expect(identifiers.size).toBe(5)
-    }))
+  it('gives equal names identifiers of their own, and never one again (G37)', async ({ mock }) => {
+    const identifiers = new Set<string>()
+    for (let round = 0; round < 5; round++) {
+      const { identifier } = await create(mock, { display_name: 'Acme' })
+      identifiers.add(identifier)
+      await mock.api.delete(`/custom-providers/${identifier}`)
+    }
+    expect(identifiers.size).toBe(5)
+  })
 
-  it.each([
+  it.for([
     ['💾 ✨'],
     ['\ud800'],
     ['../../..'],
@@ -70,31 +69,27 @@ describe('POST /custom-providers', () => {
     ['{{id}}'],
     ['<script>'],
     ['x'.repeat(200)],
-  ])('derives an identifier that is valid in a path from the name %j', (display_name) =>
-    withToolmock({}, async (mock) => {
-      const { identifier } = await create(mock, { display_name })
-      const updated = await mock.api.put(`/custom-providers/${identifier}`, { description: 'found' })
+  ])('derives an identifier that is valid in a path from the name %j', async ([display_name], { mock }) => {
+    const { identifier } = await create(mock, { display_name })
+    const updated = await mock.api.put(`/custom-providers/${identifier}`, { description: 'found' })
 
-      expect(identifier).toMatch(/^[a-z0-9_-]+$/)
-      expect(updated.body).toMatchObject({ provider: { display_name, description: 'found' } })
-    }),
-  )
+    expect(identifier).toMatch(/^[a-z0-9_-]+$/)
+    expect(updated.body).toMatchObject({ provider: { display_name, description: 'found' } })
+  })
 
-  it('recognizes an MCP provider by its patterns (G38)', () =>
-    withToolmock({}, async (mock) => {
-      const provider = await create(mock, { display_name: 'M', auth_patterns: [{ type: 'OAUTH' }, { is_mcp: true }] })
-      expect(provider).toMatchObject({ is_custom: true, is_custom_mcp: true })
-    }))
+  it('recognizes an MCP provider by its patterns (G38)', async ({ mock }) => {
+    const provider = await create(mock, { display_name: 'M', auth_patterns: [{ type: 'OAUTH' }, { is_mcp: true }] })
+    expect(provider).toMatchObject({ is_custom: true, is_custom_mcp: true })
+  })
 
-  it('ignores output-only fields (G9)', () =>
-    withToolmock({}, async (mock) => {
-      const sent = { id: 'x', identifier: 'y', is_custom: false, is_custom_mcp: true, coming_soon: true }
-      const provider = await create(mock, { display_name: 'A', ...sent, categories: ['a'], display_priority: 7 })
+  it('ignores output-only fields (G9)', async ({ mock }) => {
+    const sent = { id: 'x', identifier: 'y', is_custom: false, is_custom_mcp: true, coming_soon: true }
+    const provider = await create(mock, { display_name: 'A', ...sent, categories: ['a'], display_priority: 7 })
 
-      expect(provider).toMatchObject({ is_custom: true, is_custom_mcp: false, coming_soon: false, display_priority: 0 })
-      expect(provider).not.toMatchObject({ id: 'x' })
-      expect(provider).not.toMatchObject({ identifier: 'y' })
-    }))
+    expect(provider).toMatchObject({ is_custom: true, is_custom_mcp: false, coming_soon: false, display_priority: 0 })
+    expect(provider).not.toMatchObject({ id: 'x' })
+    expect(provider).not.toMatchObject({ identifier: 'y' })
+  })
 })
 
 const KEYS = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, 'v']))
@@ -135,47 +130,42 @@ const BAD: [string, object, string][] = [
 ]
 
 describe('the limits of part 8', () => {
-  it.each(GOOD)('accept %s, on create and on update', (_name, fields) =>
-    withToolmock({}, async (mock) => {
-      const { identifier, ...created } = await create(mock, { display_name: 'A', ...fields })
-      const updated = await mock.api.put(`/custom-providers/${identifier}`, fields)
+  it.for(GOOD)('accept %s, on create and on update', async ([_name, fields], { mock }) => {
+    const { identifier, ...created } = await create(mock, { display_name: 'A', ...fields })
+    const updated = await mock.api.put(`/custom-providers/${identifier}`, fields)
 
-      expect(created).toMatchObject(fields)
-      expect(updated.status).toBe(200)
-      expect(updated.body).toMatchObject({ provider: fields })
-    }),
-  )
+    expect(created).toMatchObject(fields)
+    expect(updated.status).toBe(200)
+    expect(updated.body).toMatchObject({ provider: fields })
+  })
 
-  it.each(BAD)('refuse %s, on create and on update', (_name, fields, field) =>
-    withToolmock({}, async (mock) => {
-      const { identifier } = await create(mock, { display_name: 'A', metadata: { kept: 'v' } })
-      const refused = [
-        await mock.api.post('/custom-providers', { display_name: 'B', ...fields }),
-        await mock.api.put(`/custom-providers/${identifier}`, { description: 'changed', ...fields }),
-      ]
+  it.for(BAD)('refuse %s, on create and on update', async ([_name, fields, field], { mock }) => {
+    const { identifier } = await create(mock, { display_name: 'A', metadata: { kept: 'v' } })
+    const refused = [
+      await mock.api.post('/custom-providers', { display_name: 'B', ...fields }),
+      await mock.api.put(`/custom-providers/${identifier}`, { description: 'changed', ...fields }),
+    ]
 
-      for (const { status, body } of refused) {
-        expect(status).toBe(400)
-        expect(body).toMatchObject({
-          code: 3,
-          details: [{ error_code: 'VALIDATION_FAILED', validation_error_info: { field_violations: [{ field }] } }],
-        })
-      }
-      const listed = await mock.api.get('/providers', { page_size: 100 })
-      const custom = (listed.body as { providers: Provider[] }).providers.filter(({ is_custom }) => is_custom)
-      expect(custom).toMatchObject([{ identifier, description: '', metadata: { kept: 'v' } }])
-    }),
-  )
-
-  it('refuse a provider without a display_name', () =>
-    withToolmock({}, async ({ api }) => {
-      const answer = await api.post('/custom-providers', { description: 'x' })
-
-      expect(answer.status).toBe(400)
-      expect(answer.body).toMatchObject({
-        details: [{ validation_error_info: { field_violations: [{ field: 'display_name', constraint: 'required' }] } }],
+    for (const { status, body } of refused) {
+      expect(status).toBe(400)
+      expect(body).toMatchObject({
+        code: 3,
+        details: [{ error_code: 'VALIDATION_FAILED', validation_error_info: { field_violations: [{ field }] } }],
       })
-    }))
+    }
+    const listed = await mock.api.get('/providers', { page_size: 100 })
+    const custom = (listed.body as { providers: Provider[] }).providers.filter(({ is_custom }) => is_custom)
+    expect(custom).toMatchObject([{ identifier, description: '', metadata: { kept: 'v' } }])
+  })
+
+  it('refuse a provider without a display_name', async ({ mock: { api } }) => {
+    const answer = await api.post('/custom-providers', { description: 'x' })
+
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({
+      details: [{ validation_error_info: { field_violations: [{ field: 'display_name', constraint: 'required' }] } }],
+    })
+  })
 })
 
 describe('values that count as absent (G58)', () => {
@@ -189,101 +179,94 @@ describe('values that count as absent (G58)', () => {
     proxy_url: 'https://proxy.example',
   }
 
-  it('null in a create counts as absent, and so do an empty icon_src and proxy_url', () =>
-    withToolmock({}, async (mock) => {
-      const { display_name, ...rest } = FULL
-      const nulls = Object.fromEntries(Object.keys(rest).map((name) => [name, null]))
-      const bare = await create(mock, { display_name })
-      for (const fields of [nulls, { icon_src: '', proxy_url: '' }]) {
-        const provider = await create(mock, { display_name, ...fields })
-        expect({ ...provider, id: '', identifier: '' }).toEqual({ ...bare, id: '', identifier: '' })
-      }
-    }))
+  it('null in a create counts as absent, and so do an empty icon_src and proxy_url', async ({ mock }) => {
+    const { display_name, ...rest } = FULL
+    const nulls = Object.fromEntries(Object.keys(rest).map((name) => [name, null]))
+    const bare = await create(mock, { display_name })
+    for (const fields of [nulls, { icon_src: '', proxy_url: '' }]) {
+      const provider = await create(mock, { display_name, ...fields })
+      expect({ ...provider, id: '', identifier: '' }).toEqual({ ...bare, id: '', identifier: '' })
+    }
+  })
 
-  it('null in an update leaves every field as it is, and so does an empty icon_src; an empty proxy_url clears it', () =>
-    withToolmock({}, async (mock) => {
-      const provider = await create(mock, FULL)
-      const path = `/custom-providers/${provider.identifier}`
-      const nulls = Object.fromEntries(Object.keys(FULL).map((name) => [name, null]))
+  it('null in an update leaves every field as it is, and so does an empty icon_src; an empty proxy_url clears it', async ({
+    mock,
+  }) => {
+    const provider = await create(mock, FULL)
+    const path = `/custom-providers/${provider.identifier}`
+    const nulls = Object.fromEntries(Object.keys(FULL).map((name) => [name, null]))
 
-      expect((await mock.api.put(path, { ...nulls, icon_src: '' })).body).toEqual({ provider })
-      expect((await mock.api.put(path, { proxy_url: '' })).body).toEqual({ provider: { ...provider, proxy_url: '' } })
-    }))
+    expect((await mock.api.put(path, { ...nulls, icon_src: '' })).body).toEqual({ provider })
+    expect((await mock.api.put(path, { proxy_url: '' })).body).toEqual({ provider: { ...provider, proxy_url: '' } })
+  })
 
-  it('null for the required display_name is a 400 that calls it missing', () =>
-    withToolmock({}, async ({ api }) => {
-      const answer = await api.post('/custom-providers', { display_name: null })
+  it('null for the required display_name is a 400 that calls it missing', async ({ mock: { api } }) => {
+    const answer = await api.post('/custom-providers', { display_name: null })
 
-      expect(answer.status).toBe(400)
-      expect(answer.body).toMatchObject({
-        details: [{ validation_error_info: { field_violations: [{ field: 'display_name', constraint: 'required' }] } }],
-      })
-    }))
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({
+      details: [{ validation_error_info: { field_violations: [{ field: 'display_name', constraint: 'required' }] } }],
+    })
+  })
 })
 
 describe('PUT /custom-providers/{identifier}', () => {
-  it('changes only the fields that are sent, and metadata as a whole (G39)', () =>
-    withToolmock({}, async (mock) => {
-      const provider = await create(mock, { display_name: 'A', description: 'B', metadata: { one: '1', two: '2' } })
-      const path = `/custom-providers/${provider.identifier}`
-      const changed = await mock.api.put(path, { metadata: { three: '3' }, proxy_enabled: true })
-      const unchanged = await mock.api.put(path, {})
+  it('changes only the fields that are sent, and metadata as a whole (G39)', async ({ mock }) => {
+    const provider = await create(mock, { display_name: 'A', description: 'B', metadata: { one: '1', two: '2' } })
+    const path = `/custom-providers/${provider.identifier}`
+    const changed = await mock.api.put(path, { metadata: { three: '3' }, proxy_enabled: true })
+    const unchanged = await mock.api.put(path, {})
 
-      const expected = { ...provider, metadata: { three: '3' }, proxy_enabled: true }
-      expect(changed.body).toEqual({ provider: expected })
-      expect(unchanged.body).toEqual({ provider: expected })
-    }))
+    const expected = { ...provider, metadata: { three: '3' }, proxy_enabled: true }
+    expect(changed.body).toEqual({ provider: expected })
+    expect(unchanged.body).toEqual({ provider: expected })
+  })
 
-  it('keeps the identifier when the name changes, and accepts empty values', () =>
-    withToolmock({}, async (mock) => {
-      const { identifier } = await create(mock, { display_name: 'A', description: 'B', metadata: { one: '1' } })
-      const emptied = { display_name: 'Z', description: '', metadata: {}, auth_patterns: [] }
-      const answer = await mock.api.put(`/custom-providers/${identifier}`, emptied)
+  it('keeps the identifier when the name changes, and accepts empty values', async ({ mock }) => {
+    const { identifier } = await create(mock, { display_name: 'A', description: 'B', metadata: { one: '1' } })
+    const emptied = { display_name: 'Z', description: '', metadata: {}, auth_patterns: [] }
+    const answer = await mock.api.put(`/custom-providers/${identifier}`, emptied)
 
-      expect(answer.body).toMatchObject({ provider: { identifier, ...emptied } })
-    }))
+    expect(answer.body).toMatchObject({ provider: { identifier, ...emptied } })
+  })
 })
 
 describe('DELETE /custom-providers/{identifier}', () => {
-  it('answers 200 with an empty object, and is permanent', () =>
-    withToolmock({}, async (mock) => {
-      const { identifier } = await create(mock, { display_name: 'A' })
-      const path = `/custom-providers/${identifier}`
-      const deleted = await mock.api.delete(path)
+  it('answers 200 with an empty object, and is permanent', async ({ mock }) => {
+    const { identifier } = await create(mock, { display_name: 'A' })
+    const path = `/custom-providers/${identifier}`
+    const deleted = await mock.api.delete(path)
 
-      expect([deleted.status, deleted.body]).toEqual([200, {}])
-      expect((await mock.api.delete(path)).status).toBe(404)
-      expect((await mock.api.put(path, {})).status).toBe(404)
-    }))
+    expect([deleted.status, deleted.body]).toEqual([200, {}])
+    expect((await mock.api.delete(path)).status).toBe(404)
+    expect((await mock.api.put(path, {})).status).toBe(404)
+  })
 
-  it('ends pending auth requests, and reports the reason', () =>
-    withToolmock({}, async (mock) => {
-      const { identifier } = await create(mock, { display_name: 'A', auth_patterns: [{ type: 'OAUTH' }] })
-      const request = await pendingRequest(mock, { connector: identifier, identifier: ADA.identifier })
-      await mock.api.delete(`/custom-providers/${identifier}`)
-      const answer = await verify(mock, request)
-      expectError(answer, 404, 'AUTH_REQUEST_NOT_FOUND')
-      expect(answer.body.message).toContain('ended when its account was disconnected')
-    }))
+  it('ends pending auth requests, and reports the reason', async ({ mock }) => {
+    const { identifier } = await create(mock, { display_name: 'A', auth_patterns: [{ type: 'OAUTH' }] })
+    const request = await pendingRequest(mock, { connector: identifier, identifier: ADA.identifier })
+    await mock.api.delete(`/custom-providers/${identifier}`)
+    const answer = await verify(mock, request)
+    expectError(answer, 404, 'AUTH_REQUEST_NOT_FOUND')
+    expect(answer.body.message).toContain('ended when its account was disconnected')
+  })
 })
 
 describe('an unknown provider', () => {
-  it.each(['nobody', '__proto__', 'constructor', '%2e%2e', '%00', '%F0%9F%92%BE', 'mail', 'weather'])(
+  it.for(['nobody', '__proto__', 'constructor', '%2e%2e', '%00', '%F0%9F%92%BE', 'mail', 'weather'])(
     '%s is a 404',
-    (name) =>
-      withToolmock({}, async ({ api }) => {
-        for (const answer of [
-          await api.put(`/custom-providers/${name}`, {}),
-          await api.delete(`/custom-providers/${name}`),
-        ]) {
-          expect(answer.status).toBe(404)
-          expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PROVIDER_NOT_FOUND' }] })
-        }
-      }),
+    async (name, { mock: { api } }) => {
+      for (const answer of [
+        await api.put(`/custom-providers/${name}`, {}),
+        await api.delete(`/custom-providers/${name}`),
+      ]) {
+        expect(answer.status).toBe(404)
+        expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PROVIDER_NOT_FOUND' }] })
+      }
+    },
   )
 
-  it('is a 400 where the fields are wrong as well (G17)', () =>
-    withToolmock({}, async ({ api }) => {
-      expect((await api.put('/custom-providers/nobody', { proxy_url: 'http://x' })).status).toBe(400)
-    }))
+  it('is a 400 where the fields are wrong as well (G17)', async ({ mock: { api } }) => {
+    expect((await api.put('/custom-providers/nobody', { proxy_url: 'http://x' })).status).toBe(400)
+  })
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { applyAccountEvent, type AccountEvent } from '../../../src/state/account-events.ts'
 import {
   ADA,
@@ -12,7 +12,7 @@ import {
   TOKENS,
   verify,
 } from '../../support/accounts.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 
 const CREATED = '2026-01-01T00:00:00.000Z'
 
@@ -36,7 +36,7 @@ async function movesUpdatedAt(mock: TestToolmock, id: string, step: Step): Promi
 }
 
 describe('updated_at (2.1, G27)', () => {
-  it.each<[string, Step]>([
+  it.for<[string, Step]>([
     [
       'new credentials',
       (mock, id) => update(mock, id, { authorization_details: { oauth_token: { access_token: 'n' } } }),
@@ -53,15 +53,13 @@ describe('updated_at (2.1, G27)', () => {
         return authOf(mock, id)
       },
     ],
-  ])('changes with %s', (_, step) =>
-    withToolmock({}, async (mock) => {
-      const body = { connected_account: { authorization_details: TOKENS, api_config: { a: 1 } } }
-      const { id } = await createAccount(mock, body)
-      expect(await movesUpdatedAt(mock, id, step)).toBe(true)
-    }),
-  )
+  ])('changes with %s', async ([_, step], { mock }) => {
+    const body = { connected_account: { authorization_details: TOKENS, api_config: { a: 1 } } }
+    const { id } = await createAccount(mock, body)
+    expect(await movesUpdatedAt(mock, id, step)).toBe(true)
+  })
 
-  it.each<[string, Step]>([
+  it.for<[string, Step]>([
     ['an update without any field', (mock, id) => update(mock, id, {})],
     ['an update to the same api_config', (mock, id) => update(mock, id, { api_config: { a: 1 } })],
     ['an update that removes a key that is not there', (mock, id) => update(mock, id, { api_config: { b: null } })],
@@ -84,32 +82,30 @@ describe('updated_at (2.1, G27)', () => {
         await linkFor(mock, { id })
       },
     ],
-  ])('does not change with %s', (_, step) =>
-    withToolmock({}, async (mock) => {
-      const body = { connected_account: { authorization_details: TOKENS, api_config: { a: 1 } } }
-      const { id } = await createAccount(mock, body)
-      expect(await movesUpdatedAt(mock, id, step)).toBe(false)
-    }),
-  )
+  ])('does not change with %s', async ([_, step], { mock }) => {
+    const body = { connected_account: { authorization_details: TOKENS, api_config: { a: 1 } } }
+    const { id } = await createAccount(mock, body)
+    expect(await movesUpdatedAt(mock, id, step)).toBe(false)
+  })
 
-  it('does not change when a static key is stored again', () =>
-    withToolmock({}, async (mock) => {
-      const authorization_details = { static_auth: { details: { api_key: 'k' } } }
-      const { id } = await createActive(mock, { connector: 'weather' }, authorization_details)
-      expect(await movesUpdatedAt(mock, id, () => update(mock, id, { authorization_details }))).toBe(false)
-    }))
+  it('does not change when a static key is stored again', async ({ mock }) => {
+    const authorization_details = { static_auth: { details: { api_key: 'k' } } }
+    const { id } = await createActive(mock, { connector: 'weather' }, authorization_details)
+    expect(await movesUpdatedAt(mock, id, () => update(mock, id, { authorization_details }))).toBe(false)
+  })
 
-  it('does not change when a token without refresh token expires, nor when its provider is deleted', () =>
-    withToolmock({}, async (mock) => {
-      const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at_1' } })
-      mock.time.advance('2h')
-      expect(await detailsOf(mock, id)).toMatchObject({ status: 'EXPIRED', updated_at: CREATED })
-      const provider = (await mock.api.post('/custom-providers', { display_name: 'App' })).body.provider.identifier
-      const { id: other, updated_at } = await createAccount(mock, { connector: provider })
-      mock.time.advance('1m')
-      await mock.api.delete(`/custom-providers/${provider}`)
-      expect(await detailsOf(mock, other)).toMatchObject({ status: 'DISCONNECTED', updated_at })
-    }))
+  it('does not change when a token without refresh token expires, nor when its provider is deleted', async ({
+    mock,
+  }) => {
+    const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at_1' } })
+    mock.time.advance('2h')
+    expect(await detailsOf(mock, id)).toMatchObject({ status: 'EXPIRED', updated_at: CREATED })
+    const provider = (await mock.api.post('/custom-providers', { display_name: 'App' })).body.provider.identifier
+    const { id: other, updated_at } = await createAccount(mock, { connector: provider })
+    mock.time.advance('1m')
+    await mock.api.delete(`/custom-providers/${provider}`)
+    expect(await detailsOf(mock, other)).toMatchObject({ status: 'DISCONNECTED', updated_at })
+  })
 })
 
 describe('last_used_at (2.1, G26)', () => {
@@ -165,12 +161,11 @@ describe('last_used_at (2.1, G26)', () => {
     expect(await afterCall({ base_url: 'http://127.0.0.1:1' })).toBeUndefined()
   })
 
-  it('is set on the account of the call, and on no other', () =>
-    withToolmock({}, async (mock) => {
-      const { id } = await createActive(mock)
-      const grace = await createActive(mock, { ...ADA, identifier: 'grace@example.com' })
-      await mock.api.post('/execute_tool', { connected_account_id: id, tool_name: 'mail_list_messages' })
-      expect(await detailsOf(mock, id)).toHaveProperty('last_used_at')
-      expect(await detailsOf(mock, grace.id)).not.toHaveProperty('last_used_at')
-    }))
+  it('is set on the account of the call, and on no other', async ({ mock }) => {
+    const { id } = await createActive(mock)
+    const grace = await createActive(mock, { ...ADA, identifier: 'grace@example.com' })
+    await mock.api.post('/execute_tool', { connected_account_id: id, tool_name: 'mail_list_messages' })
+    expect(await detailsOf(mock, id)).toHaveProperty('last_used_at')
+    expect(await detailsOf(mock, grace.id)).not.toHaveProperty('last_used_at')
+  })
 })

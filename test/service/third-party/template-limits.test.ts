@@ -1,10 +1,10 @@
 import { faker } from '@faker-js/faker/locale/en'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { JsonObject, JsonValue } from '../../../src/model/domain/json.ts'
 import { FAKE_METHODS } from '../../../src/service/third-party/fake-data.ts'
 import { checkTemplate, MAX_STEPS, Templates } from '../../../src/service/third-party/template.ts'
 import { testEnvironment } from '../../support/environment.ts'
-import { withControl } from '../../servers/control/control-mock.ts'
+import { it } from '../../servers/control/control-mock.ts'
 
 async function render(value: JsonValue, values: JsonObject = {}): Promise<JsonValue> {
   const templates = new Templates()
@@ -121,43 +121,45 @@ describe('a connector whose templates exceed a limit', () => {
     responders: [{ on: { path: '/x' }, respond: { body: { text: "{{faker 'string.alpha' request.body.n}}" } } }],
   }
 
-  it('is not answered with a 500 of the mock, and the answer names the limit', () =>
-    withControl({}, async ({ call, api, token }) => {
-      expect((await call('put', '/connectors/app', CONNECTOR)).status).toBe(200)
-      const bearer = await token('test_client', 'test_secret')
-      const create = (identifier: string, details: object) =>
-        api(bearer, 'post', '/connected_accounts', {
-          connector: 'app',
-          identifier,
-          connected_account: { authorization_details: { static_auth: { details } } },
-        })
-      expect((await create('ada', { key: 'k' })).status).toBe(201)
-      const many = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`k${at}`, 'v']))
-      const refused = await create('grace', many)
-      expect([refused.status, refused.body.details[0].error_code]).toEqual([400, 'INVALID_AUTHORIZATION_DETAILS'])
-      expect(refused.body.message).toContain('the template takes more than 100000 steps')
-      for (const tool_name of ['app_call', 'app_length']) {
-        const locator = { connector: 'app', identifier: 'ada', tool_name }
-        const fine = await api(bearer, 'post', '/execute_tool', { ...locator, tool_input: { n: 10 } })
-        expect(fine.status).toBe(tool_name === 'app_call' ? 200 : 500)
-        const answer = await api(bearer, 'post', '/execute_tool', { ...locator, tool_input: { n: 1e9 } })
-        expect(answer.body.details[0].error_code).toBe('TOOL_ERROR')
-        expect(JSON.stringify(answer.body)).toContain('makes at most 10000; found 1000000000')
-      }
-    }))
+  it('is not answered with a 500 of the mock, and the answer names the limit', async ({
+    mock: { call, api, token },
+  }) => {
+    expect((await call('put', '/connectors/app', CONNECTOR)).status).toBe(200)
+    const bearer = await token('test_client', 'test_secret')
+    const create = (identifier: string, details: object) =>
+      api(bearer, 'post', '/connected_accounts', {
+        connector: 'app',
+        identifier,
+        connected_account: { authorization_details: { static_auth: { details } } },
+      })
+    expect((await create('ada', { key: 'k' })).status).toBe(201)
+    const many = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`k${at}`, 'v']))
+    const refused = await create('grace', many)
+    expect([refused.status, refused.body.details[0].error_code]).toEqual([400, 'INVALID_AUTHORIZATION_DETAILS'])
+    expect(refused.body.message).toContain('the template takes more than 100000 steps')
+    for (const tool_name of ['app_call', 'app_length']) {
+      const locator = { connector: 'app', identifier: 'ada', tool_name }
+      const fine = await api(bearer, 'post', '/execute_tool', { ...locator, tool_input: { n: 10 } })
+      expect(fine.status).toBe(tool_name === 'app_call' ? 200 : 500)
+      const answer = await api(bearer, 'post', '/execute_tool', { ...locator, tool_input: { n: 1e9 } })
+      expect(answer.body.details[0].error_code).toBe('TOOL_ERROR')
+      expect(JSON.stringify(answer.body)).toContain('makes at most 10000; found 1000000000')
+    }
+  })
 
-  it('refuses an input when the schema of the tool refers to itself without end', () =>
-    withControl({}, async ({ call, api, token }) => {
-      const name = { allOf: [{ $ref: '#/properties/to/properties/name' }] }
-      const endless = { properties: { to: { properties: { name } } } }
-      const tools = [{ name: 'app_call', input_schema: endless, call: { method: 'GET', path: '/x' } }]
-      const connector = { connector: 'app', authorization_type: 'NO_AUTH', tools }
-      expect((await call('put', '/connectors/app', connector)).status).toBe(200)
-      await call('post', '/seed', { accounts: [{ connector: 'app', identifier: 'ada' }] })
-      const bearer = await token('test_client', 'test_secret')
-      const locator = { connector: 'app', identifier: 'ada', tool_name: 'app_call' }
-      const refused = await api(bearer, 'post', '/execute_tool', { ...locator, tool_input: { to: { name: 'x' } } })
-      expect([refused.status, refused.body.details[0].error_code]).toEqual([400, 'INVALID_TOOL_INPUT'])
-      expect(refused.body.message).toContain('refers to itself without end')
-    }))
+  it('refuses an input when the schema of the tool refers to itself without end', async ({
+    mock: { call, api, token },
+  }) => {
+    const name = { allOf: [{ $ref: '#/properties/to/properties/name' }] }
+    const endless = { properties: { to: { properties: { name } } } }
+    const tools = [{ name: 'app_call', input_schema: endless, call: { method: 'GET', path: '/x' } }]
+    const connector = { connector: 'app', authorization_type: 'NO_AUTH', tools }
+    expect((await call('put', '/connectors/app', connector)).status).toBe(200)
+    await call('post', '/seed', { accounts: [{ connector: 'app', identifier: 'ada' }] })
+    const bearer = await token('test_client', 'test_secret')
+    const locator = { connector: 'app', identifier: 'ada', tool_name: 'app_call' }
+    const refused = await api(bearer, 'post', '/execute_tool', { ...locator, tool_input: { to: { name: 'x' } } })
+    expect([refused.status, refused.body.details[0].error_code]).toEqual([400, 'INVALID_TOOL_INPUT'])
+    expect(refused.body.message).toContain('refers to itself without end')
+  })
 })

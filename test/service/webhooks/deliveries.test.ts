@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { entryFacts, requestLine } from '../../../src/app/cli/request-line.ts'
 import type { JournalEntry } from '../../../src/app/library/types.ts'
 import { RETRY_AFTER } from '../../../src/model/domain/webhook.ts'
@@ -11,7 +11,7 @@ import { expectControlError, withControl } from '../../servers/control/control-m
 import { createTestApp } from '../../support/create-app.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
-import { withWebhook } from './fixture.ts'
+import { it, withWebhook } from './fixture.ts'
 import { Receiver, SECRET } from './receiver.ts'
 import { until } from '../../support/until.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -20,119 +20,114 @@ const account = (name: string | number) => ({ connector: 'mail', identifier: `${
 const CREATED = ['connected_account.created' as const]
 
 describe('an attempt to send an event', () => {
-  it('is repeated by the clock of the environment after 5 s, 30 s, 2 min, 10 min and 1 h, and then given up', async () => {
-    await withWebhook({}, async ({ call, service, receiver, attempted, attempts, waiting }) => {
-      const answers = [500, 302, 404, 410, 503, 429]
-      receiver.answer = () => answers[receiver.answers.length] ?? 200
-      await service('post', '/connected_accounts', account('ada'))
-      await attempted(1)
-      for (const [at, after] of RETRY_AFTER.entries()) {
-        expect(await waiting()).toBe(1)
-        await call('put', '/clock', { advance: `${after / 1000 - 1}s` })
-        await call('get', '/webhooks')
-        expect(await attempts(), `before attempt ${at + 2}`).toHaveLength(at + 1)
-        await call('put', '/clock', { advance: '1s' })
-        await attempted(at + 2)
-      }
-      await until(async () => (await waiting()) === 0)
-      expect((await attempts()).map(({ status, webhook }) => [status, webhook.attempt])).toEqual(
-        answers.map((status, at) => [status, at + 1]),
-      )
-    })
+  it('is repeated by the clock of the environment after 5 s, 30 s, 2 min, 10 min and 1 h, and then given up', async ({
+    mock: { call, service, receiver, attempted, attempts, waiting },
+  }) => {
+    const answers = [500, 302, 404, 410, 503, 429]
+    receiver.answer = () => answers[receiver.answers.length] ?? 200
+    await service('post', '/connected_accounts', account('ada'))
+    await attempted(1)
+    for (const [at, after] of RETRY_AFTER.entries()) {
+      expect(await waiting()).toBe(1)
+      await call('put', '/clock', { advance: `${after / 1000 - 1}s` })
+      await call('get', '/webhooks')
+      expect(await attempts(), `before attempt ${at + 2}`).toHaveLength(at + 1)
+      await call('put', '/clock', { advance: '1s' })
+      await attempted(at + 2)
+    }
+    await until(async () => (await waiting()) === 0)
+    expect((await attempts()).map(({ status, webhook }) => [status, webhook.attempt])).toEqual(
+      answers.map((status, at) => [status, at + 1]),
+    )
   })
 
-  it('is in the journal with its answer and the request that caused it', async () => {
-    await withWebhook({}, async ({ call, service, receiver, attempted, attempts }) => {
-      receiver.answer = () => 418
-      const created = await service('post', '/connected_accounts', account('ada'))
-      await attempted(1)
-      const [attempt] = await attempts()
-      const cause = String(created.headers['x-request-id'])
-      expect(attempt).toMatchObject({ status: 418, webhook: { name: 'app', attempt: 1, cause } })
-      const { body } = await call('get', `/requests?cause=${cause}`)
-      expect((body as { requests: object[] }).requests).toEqual([attempt])
-      // `resend` takes the id of the event.
-      expect(requestLine(entryFacts(attempt as unknown as JournalEntry), undefined)).toContain(
-        `ada@example.com connected_account.created ${attempt!.webhook.event}`,
-      )
-      const explained = await call('get', `/requests/${String(attempt?.id)}/explain`)
-      expect((explained.body as { text: string }).text).toContain('the application answered 418')
-      // What the mock sends is no part of a scenario that reproduces a run.
-      const exported = await call('post', `/requests/${cause}/scenario`)
-      expect([exported.status, exported.text.includes('/events')]).toEqual([200, false])
-      expect((await call('post', `/requests/${String(attempt?.id)}/scenario`)).status).toBe(404)
-    })
+  it('is in the journal with its answer and the request that caused it', async ({
+    mock: { call, service, receiver, attempted, attempts },
+  }) => {
+    receiver.answer = () => 418
+    const created = await service('post', '/connected_accounts', account('ada'))
+    await attempted(1)
+    const [attempt] = await attempts()
+    const cause = String(created.headers['x-request-id'])
+    expect(attempt).toMatchObject({ status: 418, webhook: { name: 'app', attempt: 1, cause } })
+    const { body } = await call('get', `/requests?cause=${cause}`)
+    expect((body as { requests: object[] }).requests).toEqual([attempt])
+    // `resend` takes the id of the event.
+    expect(requestLine(entryFacts(attempt as unknown as JournalEntry), undefined)).toContain(
+      `ada@example.com connected_account.created ${attempt!.webhook.event}`,
+    )
+    const explained = await call('get', `/requests/${String(attempt?.id)}/explain`)
+    expect((explained.body as { text: string }).text).toContain('the application answered 418')
+    // What the mock sends is no part of a scenario that reproduces a run.
+    const exported = await call('post', `/requests/${cause}/scenario`)
+    expect([exported.status, exported.text.includes('/events')]).toEqual([200, false])
+    expect((await call('post', `/requests/${String(attempt?.id)}/scenario`)).status).toBe(404)
   })
 
-  it('says so when nobody listens, and is made when the application is back', async () => {
-    await withWebhook({}, async ({ call, service, attempted, attempts }) => {
-      const port = await freePort()
-      await call('put', '/webhooks/app', { url: `http://127.0.0.1:${port}/`, secret: SECRET })
-      await service('post', '/connected_accounts', account('ada'))
-      await attempted(1)
-      expect((await attempts())[0]).toMatchObject({
-        status: 0,
-        failure: expect.stringContaining('ECONNREFUSED') as unknown,
-      })
-      const again = new Receiver()
-      await again.listen(port)
-      await call('put', '/clock', { advance: '5s' })
-      await again.answered(1)
-      expect(again.types).toEqual(['created'])
-      await again.close()
+  it('says so when nobody listens, and is made when the application is back', async ({
+    mock: { call, service, attempted, attempts },
+  }) => {
+    const port = await freePort()
+    await call('put', '/webhooks/app', { url: `http://127.0.0.1:${port}/`, secret: SECRET })
+    await service('post', '/connected_accounts', account('ada'))
+    await attempted(1)
+    expect((await attempts())[0]).toMatchObject({
+      status: 0,
+      failure: expect.stringContaining('ECONNREFUSED') as unknown,
     })
+    const again = new Receiver()
+    await again.listen(port)
+    await call('put', '/clock', { advance: '5s' })
+    await again.answered(1)
+    expect(again.types).toEqual(['created'])
+    await again.close()
   })
 
-  it('ends after a time when the application does not answer, and others go on', async () => {
-    await withWebhook({ webhookTimeout: 2000 }, async ({ service, receiver, attempted, attempts }) => {
-      receiver.answer = ({ data }) => (data['identifier'] === 'slow@example.com' ? new Promise(() => undefined) : 200)
-      await service('post', '/connected_accounts', account('slow'))
-      await service('post', '/connected_accounts', account('ada'))
-      await attempted(2)
-      const failures = (await attempts()).map(({ failure }) => failure).filter((failure) => failure !== null)
-      expect(failures).toEqual([expect.stringContaining('timeout')])
-      expect(receiver.events.map(({ data }) => data['identifier'])).toEqual(['ada@example.com'])
-    })
+  it('ends after a time when the application does not answer, and others go on', async ({ startMock }) => {
+    const { service, receiver, attempted, attempts } = await startMock({ webhookTimeout: 2000 })
+    receiver.answer = ({ data }) => (data['identifier'] === 'slow@example.com' ? new Promise(() => undefined) : 200)
+    await service('post', '/connected_accounts', account('slow'))
+    await service('post', '/connected_accounts', account('ada'))
+    await attempted(2)
+    const failures = (await attempts()).map(({ failure }) => failure).filter((failure) => failure !== null)
+    expect(failures).toEqual([expect.stringContaining('timeout')])
+    expect(receiver.events.map(({ data }) => data['identifier'])).toEqual(['ada@example.com'])
   })
 })
 
 describe('the order of events', () => {
-  it('is kept for each account while others go on', async () => {
-    await withWebhook({}, async ({ call, service, receiver, attempted }) => {
-      let isAway = true
-      receiver.answer = ({ data }) => (isAway && data['identifier'] === 'a@example.com' ? 503 : 200)
-      for (const name of ['a', 'b']) await service('post', '/connected_accounts', account(name))
-      for (const name of ['a', 'b']) await service('post', '/connected_accounts:delete', account(name))
-      // The first attempt for a, and both events of b.
-      await attempted(3)
-      expect(receiver.events.map(({ type, data }) => `${type} ${String(data['identifier'])}`)).toEqual([
-        'connected_account.created b@example.com',
-        'connected_account.deleted b@example.com',
-      ])
-      isAway = false
-      await call('put', '/clock', { advance: '5s' })
-      await attempted(5)
-      expect(receiver.types.slice(2)).toEqual(['created', 'deleted'])
-    })
+  it('is kept for each account while others go on', async ({ mock: { call, service, receiver, attempted } }) => {
+    let isAway = true
+    receiver.answer = ({ data }) => (isAway && data['identifier'] === 'a@example.com' ? 503 : 200)
+    for (const name of ['a', 'b']) await service('post', '/connected_accounts', account(name))
+    for (const name of ['a', 'b']) await service('post', '/connected_accounts:delete', account(name))
+    // The first attempt for a, and both events of b.
+    await attempted(3)
+    expect(receiver.events.map(({ type, data }) => `${type} ${String(data['identifier'])}`)).toEqual([
+      'connected_account.created b@example.com',
+      'connected_account.deleted b@example.com',
+    ])
+    isAway = false
+    await call('put', '/clock', { advance: '5s' })
+    await attempted(5)
+    expect(receiver.types.slice(2)).toEqual(['created', 'deleted'])
   })
 
-  it('lets 16 attempts be under way at a webhook, and no more', async () => {
-    await withWebhook({}, async ({ call, receiver }) => {
-      let release = (): void => undefined
-      const isReleased = new Promise<void>((resolve) => (release = resolve))
-      receiver.answer = () => isReleased.then(() => 200)
-      const accounts = Array.from({ length: 100 }, (_, at) => account(at))
-      await call('post', '/seed', { accounts })
-      for (const { identifier } of accounts)
-        await call('post', '/webhook-events', { type: 'connected_account.updated', account: identifier })
-      await expect.poll(() => receiver.open).toBe(16)
-      // More that were sent would have arrived by the answers of these.
-      await Promise.all(Array.from({ length: 20 }, () => call('get', '/webhooks')))
-      release()
-      await receiver.answered(100)
-      expect(receiver.mostOpen).toBe(16)
-      expect(new Set(receiver.events.map(({ data }) => data['identifier'])).size).toBe(100)
-    })
+  it('lets 16 attempts be under way at a webhook, and no more', async ({ mock: { call, receiver } }) => {
+    let release = (): void => undefined
+    const isReleased = new Promise<void>((resolve) => (release = resolve))
+    receiver.answer = () => isReleased.then(() => 200)
+    const accounts = Array.from({ length: 100 }, (_, at) => account(at))
+    await call('post', '/seed', { accounts })
+    for (const { identifier } of accounts)
+      await call('post', '/webhook-events', { type: 'connected_account.updated', account: identifier })
+    await expect.poll(() => receiver.open).toBe(16)
+    // More that were sent would have arrived by the answers of these.
+    await Promise.all(Array.from({ length: 20 }, () => call('get', '/webhooks')))
+    release()
+    await receiver.answered(100)
+    expect(receiver.mostOpen).toBe(16)
+    expect(new Set(receiver.events.map(({ data }) => data['identifier'])).size).toBe(100)
   })
 })
 
@@ -201,11 +196,12 @@ describe('what is not sent', () => {
     })
   })
 
-  it.each([
+  it.for([
     ['a reset', 'post', '/reset'],
     ['the end of its webhook', 'delete', '/webhooks/app'],
-  ] as const)('is what waits at %s', async (_title, method, path) => {
-    await withWebhook({}, async ({ app, call, service, receiver, attempted }) => {
+  ] as const)(
+    'is what waits at %s',
+    async ([_title, method, path], { mock: { app, call, service, receiver, attempted } }) => {
       receiver.answer = () => 503
       await service('post', '/connected_accounts', account('ada'))
       await attempted(1)
@@ -214,27 +210,27 @@ describe('what is not sent', () => {
       await call('put', '/clock', { advance: '2h' })
       await call('put', '/webhooks/app', { url: 'http://127.0.0.1:9/', secret: SECRET })
       expect(receiver.answers).toEqual([503])
-    })
-  })
+    },
+  )
 
-  it('is what waits at the end of an environment; an attempt under way ends', async () => {
-    await withWebhook({}, async ({ call, token, api, url, receiver }) => {
-      let begun = (): void => undefined
-      const beginning = new Promise<void>((resolve) => (begun = resolve))
-      receiver.answer = () => {
-        begun()
-        return new Promise(() => undefined)
-      }
-      const made = await call('post', '/environments', { name: 'other' })
-      const { client_id, client_secret } = made.body as Record<string, string>
-      await call('put', '/webhooks/app?environment=other', { url, secret: SECRET })
-      const bearer = await token(String(client_id), String(client_secret))
-      await api(bearer, 'post', '/connected_accounts', account('ada'))
-      await beginning
-      await call('delete', '/environments/other')
-      await until(() => receiver.open === 0)
-      expect(receiver.answers).toEqual([])
-    })
+  it('is what waits at the end of an environment; an attempt under way ends', async ({
+    mock: { call, token, api, url, receiver },
+  }) => {
+    let begun = (): void => undefined
+    const beginning = new Promise<void>((resolve) => (begun = resolve))
+    receiver.answer = () => {
+      begun()
+      return new Promise(() => undefined)
+    }
+    const made = await call('post', '/environments', { name: 'other' })
+    const { client_id, client_secret } = made.body as Record<string, string>
+    await call('put', '/webhooks/app?environment=other', { url, secret: SECRET })
+    const bearer = await token(String(client_id), String(client_secret))
+    await api(bearer, 'post', '/connected_accounts', account('ada'))
+    await beginning
+    await call('delete', '/environments/other')
+    await until(() => receiver.open === 0)
+    expect(receiver.answers).toEqual([])
   })
 })
 

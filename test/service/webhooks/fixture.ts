@@ -1,6 +1,7 @@
 import type { AppOptions } from '../../../src/app/app.ts'
 import { type ControlMock, withControl } from '../../servers/control/control-mock.ts'
 import { Receiver, SECRET } from './receiver.ts'
+import { itWith } from '../../support/mock-fixture.ts'
 
 export interface WebhookMock extends ControlMock {
   readonly receiver: Receiver
@@ -62,6 +63,8 @@ export async function withWebhook(options: AppOptions, work: (mock: WebhookMock)
     await receiver.close()
   }
 }
+
+export const it = itWith(withWebhook, {})
 
 export const ADA = { connector: 'mail', identifier: 'ada@example.com' }
 export const TOKEN = { authorization_details: { oauth_token: { access_token: 'at_1', refresh_token: 'rt_1' } } }
