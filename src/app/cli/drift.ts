@@ -110,7 +110,7 @@ async function readRecording(file: string): Promise<readonly Exchange[]> {
     throw new StartError(`${file} is no HAR: ${value === undefined ? 'it is not JSON' : problemSentence(problem)}`)
   const exchanges = data ? exchangesOf(data) : []
   if (exchanges.length === 0)
-    throw new StartError(`${file} has no request of the service: paths begin with /api/v1/, /oauth/ or /proxy/`)
+    throw new StartError(`${file} has no request of the service: paths begin with /api/v1/, /oauth/, /proxy/ or /mcp/`)
   return exchanges
 }
 

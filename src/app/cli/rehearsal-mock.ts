@@ -9,8 +9,8 @@ import type { App } from '../app.ts'
 import { withApp } from './serve-while.ts'
 
 /** Serves with the seed of a recording on a free port of loopback. */
-export const withAppMock: WithMock = (seed, use) =>
-  withApp({ seeds: [seed] }, async (app, url) => {
+export const withAppMock: WithMock = ({ seed, mcp }, use) =>
+  withApp({ seeds: [seed], mcp }, async (app, url) => {
     const mock = new AppMock(app, url)
     try {
       return await use(mock)

@@ -11,8 +11,10 @@ import {
   parsedJson,
   textOf,
 } from '../../model/domain/json.ts'
+import { isDeepStrictEqual } from 'node:util'
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
+import { isMcpOperation } from './mcp.ts'
 import type { ResponseNode, ResponseSchemas } from './response-schema.ts'
 import type { ValueMap } from './value-map.ts'
 
@@ -106,7 +108,8 @@ export class ResponseComparison {
     this.#clocks = { ahead: (serviceClock ?? 0) - (clock ?? 0), mock: clock ?? 0 }
     this.#compareHeaders(schema.headers, mock, service)
     const [mine, theirs] = [responseBody(mock), responseBody(service)]
-    if (mock.status >= 400) this.#errorCodes(schema.body?.basis ?? schema.basis, mine, theirs)
+    if (mock.status >= 400 || isMcpOperation(operation))
+      this.#errorCodes(schema.body?.basis ?? schema.basis, mine, theirs)
     this.#compareValues(schema.body, '', mine, theirs)
     return this
   }
@@ -152,7 +155,7 @@ export class ResponseComparison {
   #errorCodes(basis: string, mine: Value, theirs: Value): void {
     for (const [kind, path] of ERROR_CODES) {
       const [ours, serviceCode] = [valueAt(mine, path), valueAt(theirs, path)]
-      if (ours === undefined || serviceCode === undefined || ours === serviceCode) continue
+      if (isNoCode(ours) || isNoCode(serviceCode) || ours === serviceCode) continue
       const isOwn = typeof ours === 'string' && typeof serviceCode === 'string' && !isErrorCode(serviceCode)
       const word = isOwn ? { word: [ours, serviceCode] as const } : {}
       this.#addDifference(kind, path.replace('.0', '[]'), basis, ours, serviceCode, { behaviour: true, ...word })
@@ -162,7 +165,9 @@ export class ResponseComparison {
   #compareValues(node: ResponseNode | undefined, place: string, mine: Value, theirs: Value): void {
     if (node) this.bases.add(node.basis)
     const [ours, serviceType] = [jsonType(mine), jsonType(theirs)]
-    if (ours !== serviceType) this.#addDifference('type', place, node?.presence ?? 'document:1', mine, theirs)
+    if (node && ownMember(node.schema, 'x-whole') === true) {
+      if (!isDeepStrictEqual(mine, theirs)) this.#addBehaviour('value', node, place, mine, theirs)
+    } else if (ours !== serviceType) this.#addDifference('type', place, node?.presence ?? 'document:1', mine, theirs)
     else if (isJsonObject(mine) && isJsonObject(theirs)) this.#compareMembers(node, place, mine, theirs)
     else if (Array.isArray(mine) && Array.isArray(theirs)) this.#compareItems(node, place, mine, theirs)
     else if (typeof mine === 'string' && typeof theirs === 'string') this.#compareTexts(node, place, mine, theirs)
@@ -230,15 +235,17 @@ export class ResponseComparison {
       else if (names.join('\n') !== others.join('\n')) this.#addBehaviour('order', node, at, mine[0], theirs[0])
     } else if (mine.length !== theirs.length) this.#addBehaviour('items', node, at, mine.length, theirs.length)
     for (const [index, each] of mine.entries()) {
-      const partner = theirs[names[index] === undefined ? index : others.indexOf(names[index])] ?? theirs[index]
+      const partner = theirs[names[index] === undefined ? index : others.indexOf(names[index])]
       if (partner !== undefined) this.#compareValues(item, at, each, partner)
     }
   }
 
-  /** What tells an item from others: its id, or the whole text. */
+  /** What tells an item from others: its id, the name of a tool, or the whole text. */
   #itemName(item: JsonValue, mapped: (value: string) => string | undefined): string | undefined {
     const id = isJsonObject(item) ? ownMember(item, 'id') : item
-    return typeof id === 'string' ? mapped(id) : undefined
+    if (typeof id === 'string') return mapped(id)
+    const name = isJsonObject(item) ? ownMember(item, 'name') : undefined
+    return typeof name === 'string' ? name : undefined
   }
 
   #compareTexts(node: ResponseNode | undefined, place: string, mine: string, theirs: string): void {
@@ -324,7 +331,13 @@ const ERROR_CODES = [
   ['code', 'code'],
   ['code', 'error'],
   ['error_code', 'details.0.error_code'],
+  ['code', 'error.code'],
+  ['error_code', 'result.refusal.details.0.error_code'],
 ] as const
+
+function isNoCode(value: Value): value is JsonObject | undefined {
+  return value === undefined || isJsonObject(value)
+}
 
 /** Whether a text is one of the words of a schema, and has its form. */
 function fitsSchema(schema: JsonObject, text: string): boolean {

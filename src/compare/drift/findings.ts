@@ -2,13 +2,14 @@ import type { ServiceResponse } from '../conform/service-response.ts'
 import type { Check } from '../conform/check.ts'
 import { readDocument } from '../../model/contract/generated/document.js'
 import { RULES } from '../../model/contract/generated/rules.ts'
-import { operationAt } from '../../model/contract/route.ts'
+import { isOperation, operationAt } from '../../model/contract/route.ts'
 import { isJsonObject, type JsonObject, jsonText, type JsonValue, parsedJson, textOf } from '../../model/domain/json.ts'
 import { maskAt } from '../../model/domain/masking.ts'
 import { percentDecoded } from '../../model/domain/text.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
 import { basisOf } from '../../model/contract/basis.ts'
+import { isMcpOperation, mcpOperation, mcpResponse } from './mcp.ts'
 import { ResponseSchemas } from './response-schema.ts'
 import { ResponseComparison, type ResponseDifference, type Kind } from './compare.ts'
 import { bodyValue, type ValueMap } from './value-map.ts'
@@ -63,6 +64,9 @@ export interface ComparedExchange {
 /** Names of members and parameters whose values are made up by whoever calls. */
 const OWN_NAMES = /^(?:identifier|organization_id|user_id)$/
 
+/** Headers whose values are compared, or say whom the request is about. */
+const NAMING_HEADERS = /^(?:x-request-id|identifier)$/i
+
 /** By which a check gives the consent of a user, whose answer says where the browser is sent. */
 const CONSENT = /^\/_mock\/links\/[^/]+\/complete$/
 
@@ -85,19 +89,25 @@ export class Findings {
     this.#isSame = isSame
   }
 
-  add({ request, mock, service, map, check }: ComparedExchange): void {
+  add({ request, map, check, ...responses }: ComparedExchange): void {
     const [path = ''] = request.path.split('?')
     const isConsent = CONSENT.test(path)
     if (path.startsWith('/_mock/') && !isConsent) return
     const operation = operationAt(request.method, path)
+    const mcp = mcpOperation(request)
+    const [mock, service] = [responses.mock, responses.service].map((each) => (mcp ? mcpResponse(each) : each)) as [
+      ServiceResponse,
+      ServiceResponse,
+    ]
     const isOwn = this.#isOwn(request, map) || this.#isSame
     const context = {
       schemas: this.#schemas,
       map,
       inputs: this.#sent,
-      own: isOwn || operation === 'create_token',
+      // What begins depends on no account.
+      own: isOwn || operation === 'create_token' || mcp === 'mcp_initialize',
     }
-    const { differences, bases } = new ResponseComparison(context).compare(operation, mock, service)
+    const { differences, bases } = new ResponseComparison(context).compare(operation ?? mcp, mock, service)
     for (const basis of bases) this.exercise(basis)
     if (operation !== undefined && mock.status < 400 && service.status === mock.status)
       for (const path of sentBy(request).names)
@@ -107,7 +117,7 @@ export class Findings {
       : path.startsWith('/proxy/')
         ? 'proxy_request'
         : 'any_operation'
-    const name = operation ?? linkedOperation
+    const name = operation ?? mcp ?? linkedOperation
     if (service.status === mock.status) this.exercise(refusalBasis(name, mock) ?? '')
     const about = check && (check.operation ?? name) === name ? check : undefined
     for (const each of differences) this.#addDifference(each, name, about, mock)
@@ -166,7 +176,8 @@ export class Findings {
   ): DriftFinding {
     const isRefusal = difference.behaviour && difference.kind === 'status'
     const basis = check?.basis ?? (isRefusal ? refusalBasis(operation, mock) : undefined) ?? difference.basis
-    const isShared = !difference.behaviour && mock.status >= 400 && operation !== 'create_token'
+    const isOfItsOwn = operation === 'create_token' || isMcpOperation(operation)
+    const isShared = !difference.behaviour && mock.status >= 400 && !isOfItsOwn
     const about = difference.behaviour ? (check?.id ?? responseOutcome(mock)) : ''
     const place = [about, isShared ? `error${difference.place === '' ? '' : `.${difference.place}`}` : difference.place]
     const parts = {
@@ -208,7 +219,7 @@ function gapOf(basis: string): string | undefined {
 
 /** The basis of the rule that a request breaks; undefined where the mock has not refused it, or its answer names no rule. */
 function refusalBasis(operation: string, { status, text }: ServiceResponse): string | undefined {
-  if (status < 400 || operation.endsWith('_request') || operation === 'any_operation') return undefined
+  if (status < 400 || !isOperation(operation)) return undefined
   const detail = valueAt(parsedJson(text), 'details.0')
   const violation = valueAt(detail, 'validation_error_info.field_violations.0')
   const [field = '', code = ''] = ['field', 'constraint'].map((name) => textOf(valueAt(violation, name)))
@@ -255,7 +266,7 @@ function sentBy({ method, path, headers = {}, body }: HttpRequest): Sent {
   const isForm = Object.values(headers).some((value) => value.includes('x-www-form-urlencoded'))
   const pairs = [...new URLSearchParams(query), ...(isForm ? new URLSearchParams(body) : [])]
   const names = pairs.map(([name]) => name)
-  const ids = Object.entries(headers).flatMap(([name, value]) => (name.toLowerCase() === 'x-request-id' ? [value] : []))
+  const ids = Object.entries(headers).flatMap(([name, value]) => (NAMING_HEADERS.test(name) ? [value] : []))
   const parts = file.split('/').map((part) => percentDecoded(part) ?? part)
   const texts = [method, file.replace(/^\/[^/]+/, ''), ...ids, ...parts, ...pairs.map(([, value]) => value)]
   const written = pairs.flatMap(([name, value]) => (OWN_NAMES.test(name) ? [value] : []))

@@ -46,7 +46,7 @@ type Har = z.infer<typeof harSchema>
 type HarEntry = Har['log']['entries'][number]
 
 /** Where the paths of the service begin. What stands before them in a URL is its base URL. */
-const SERVICE_PATH = /\/(?:api\/v1|oauth|proxy)\/.*$/
+const SERVICE_PATH = /\/(?:api\/v1|oauth|proxy|mcp)\/.*$/
 /** Headers of the connection, those by which an answer would come encoded, and what the client that replays a request sets itself. */
 const NOT_REPLAYED =
   /^(?::.*|host|connection|content-length|transfer-encoding|accept-encoding|content-encoding|cookie|expect|keep-alive)$/i
@@ -57,7 +57,9 @@ export function exchangesOf({ log }: Har): Exchange[] {
   return inOrder.flatMap(({ request, response: { status, headers, content } }): Exchange[] => {
     const url = parseUrl(request.url)
     const [path] = SERVICE_PATH.exec(url?.pathname ?? '') ?? []
-    if (url === undefined || path === undefined || status === 0) return []
+    // A stream that the service keeps open has no end that can be compared.
+    const isStream = request.method === 'GET' && headers.some(({ value }) => value.startsWith('text/event-stream'))
+    if (url === undefined || path === undefined || status === 0 || isStream) return []
     const { text = '', encoding } = content
     const body = encoding === 'base64' ? Buffer.from(text, 'base64').toString('utf8') : text
     return [

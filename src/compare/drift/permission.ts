@@ -6,6 +6,7 @@ import { valueAt } from '../../model/domain/value-match.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
 import type { AskingCheck } from './findings.ts'
 import type { Exchange } from './har.ts'
+import { mcpOperation } from './mcp.ts'
 
 export interface Allowed {
   /** Whether the service is on this machine: everything may be sent there. */
@@ -25,6 +26,11 @@ const OF_ONE_ACCOUNT: ReadonlySet<string> = new Set([
   'verify_user',
 ])
 
+/** Requests to virtual MCP servers that call no tool. */
+const MCP_READS: ReadonlySet<string | undefined> = new Set([
+  ...['mcp_initialize', 'mcp_notifications_initialized', 'mcp_ping', 'mcp_tools_list'],
+])
+
 /** What may be sent to a service that is not on this machine. */
 export class Permission {
   readonly #allowed: Allowed
@@ -42,9 +48,11 @@ export class Permission {
   }
 
   /** @throws Skipped for a request that may not be sent */
-  check({ method, path, body }: HttpRequest): void {
+  check(request: HttpRequest): void {
+    const { method, path, body } = request
     const [file = ''] = path.split('?')
     if (this.#allowed.isLocal || (method === 'GET' && !file.startsWith('/proxy/')) || file === '/oauth/token') return
+    if (MCP_READS.has(mcpOperation(request))) return
     const operation = operationAt(method, file)
     if (operation === undefined || !OF_ONE_ACCOUNT.has(operation))
       throw new Skipped('calls no tool and changes no provider of a service that is not on this machine')

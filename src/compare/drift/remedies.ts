@@ -13,6 +13,8 @@ export const OTHER_WAYS: readonly DriftRemedy[] = [
 ]
 
 export interface Trial {
+  /** What the service has shown of its virtual MCP servers. */
+  readonly mcp: JsonObject
   /** What differs at a mock with these choices. */
   readonly findingsWith: (choices: DriftRemedy) => Promise<readonly DriftFinding[]>
   readonly progress?: ((line: string) => void) | undefined
@@ -28,7 +30,12 @@ export async function withRemedies(findings: readonly DriftFinding[], trial: Tri
   const before = new Set((await trial.findingsWith({})).map(({ id }) => id))
   // What was measured comes first: a shorter lifetime has consequences.
   const measured = settingsThatFix(findings)
-  const ways = [...(Object.keys(measured.settings ?? {}).length > 0 ? [measured] : []), ...OTHER_WAYS]
+  const mcp = { settings: { virtual_mcp: true, mcp: trial.mcp } }
+  const ways = [
+    ...(Object.keys(measured.settings ?? {}).length > 0 ? [measured] : []),
+    ...(Object.keys(trial.mcp).length > 0 ? [mcp] : []),
+    ...OTHER_WAYS,
+  ]
   for (const [at, choices] of ways.entries()) {
     if (open().length === 0 || trial.signal?.aborted === true) break
     trial.progress?.(`settings that fix it: ${at + 1}/${ways.length}`)

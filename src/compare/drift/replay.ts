@@ -1,8 +1,10 @@
 import { type ServiceResponse, Skipped } from '../conform/service-response.ts'
 import { Api, type ClientCredentials, type ConformTarget } from '../conform/target.ts'
-import { parsedJson } from '../../model/domain/json.ts'
+import { type JsonValue, parsedJson } from '../../model/domain/json.ts'
+import { MCP_SESSION_HEADER } from '../../model/domain/request-headers.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
 import type { Exchange } from './har.ts'
+import { mcpMessage, mcpOperation } from './mcp.ts'
 import { type AskingCheck, Findings } from './findings.ts'
 import type { PermittedTarget } from './permission.ts'
 import { ValueMap } from './value-map.ts'
@@ -65,8 +67,14 @@ export function pairResponses(
   mine: ServiceResponse,
   theirs: ServiceResponse,
 ): void {
-  if (mine.status < 400 && theirs.status >= 400) map.miss(parsedJson(mine.text), request)
-  else map.learn(parsedJson(mine.text), parsedJson(theirs.text))
+  const [session, theirSession] = [mine, theirs].map(({ headers }) => headers[MCP_SESSION_HEADER])
+  if (typeof session === 'string' && typeof theirSession === 'string') map.pair(session, theirSession)
+  if (mine.status < 400 && theirs.status >= 400) map.miss(responseJson(mine), request)
+  else map.learn(responseJson(mine), responseJson(theirs))
+}
+
+function responseJson({ text }: ServiceResponse): JsonValue | undefined {
+  return mcpMessage(text) ?? parsedJson(text)
 }
 
 /** Recorded requests as one implementation gets them. */
@@ -89,6 +97,8 @@ export class Replayed {
     if (path.startsWith('/_mock/')) return mapped
     const [, token] = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? []
     if (token === undefined || response.status === 401 || this.map.has(token)) return mapped
+    if (mcpOperation(request) !== undefined && !/identifier=/.test(path) && headers['identifier'] === undefined)
+      throw new Skipped('needs a session token, which the recording does not make')
     // The recording begins after its token request.
     return { ...mapped, headers: { ...mapped.headers, authorization: `Bearer ${await this.#api.token()}` } }
   }

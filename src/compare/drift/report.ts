@@ -6,6 +6,7 @@ import { type JunitCase, junitXml } from '../../model/domain/junit.ts'
 import { plural } from '../../model/domain/text.ts'
 import { partialFingerprints, inOperation, plainMessage, sarifLog } from '../../journal/verdict/formats/sarif.ts'
 import { CLASSES, type DriftFinding, type Gaps } from './findings.ts'
+import { isMcpOperation } from './mcp.ts'
 
 export interface DriftReport {
   readonly findings: readonly DriftFinding[]
@@ -68,7 +69,7 @@ function triedBy(only: readonly string[] | undefined): (id: string) => boolean {
   const checks = chosenChecks({ only })
   return (id) => {
     const [operation = '', ...placeParts] = id.split('/')
-    if (!isOperation(operation) && operation !== 'any_operation') return true
+    if (!isOperation(operation) && operation !== 'any_operation' && !isMcpOperation(operation)) return true
     const place = placeParts.join('/')
     return checks.some((check) => place.startsWith(`${check.id}/`) || place.startsWith(`${check.id}:`))
   }

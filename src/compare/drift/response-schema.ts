@@ -1,5 +1,6 @@
 import { objectIn, operationIn, resolveReference } from '../../model/contract/document-parts.ts'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '../../model/domain/json.ts'
+import { isMcpOperation, MCP_BASIS, MCP_HEADERS, MCP_SCHEMAS } from './mcp.ts'
 
 /** A part of an answer as `spec/openapi.yaml` declares it. */
 export interface ResponseNode {
@@ -23,11 +24,15 @@ export class ResponseSchemas {
   readonly #document: JsonObject
 
   constructor(document: object) {
-    this.#document = document as JsonObject
+    this.#document = { ...(document as JsonObject), mcp: MCP_SCHEMAS }
   }
 
   /** The answer that an operation declares for a status; one of no operation has the body of errors. */
   of(operation: string | undefined, status: number): ResponseSchema {
+    if (isMcpOperation(operation)) {
+      const headers = MCP_HEADERS.map((name) => ({ name, node: this.#node({}, MCP_BASIS) }))
+      return { basis: MCP_BASIS, body: this.#node({ $ref: '#/mcp/message' }, MCP_BASIS), headers }
+    }
     // Errors of paths that no operation has are those of any operation.
     const described = operationIn(this.#document, operation ?? (status >= 400 ? 'list_connections' : ''))
     const response = objectIn(this.#document, described, 'responses', String(status))

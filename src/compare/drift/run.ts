@@ -12,6 +12,7 @@ import { StartError } from '../../model/domain/start-error.ts'
 import { failureReason, type HttpRequest, redirectAway } from '../../platform/http-client.ts'
 import type { DriftRemedy } from './findings.ts'
 import type { Exchange } from './har.ts'
+import { mcpSettingsOf } from './mcp.ts'
 import { type Allowed, PermittedTarget } from './permission.ts'
 import { withRemedies } from './remedies.ts'
 import { compareExchanges } from './replay.ts'
@@ -96,7 +97,10 @@ export async function findDrift(options: DriftOptions): Promise<DriftResult> {
         (await compareExchanges({ exchanges, mock, client, prefix, signal })).list(),
       )
     const list = compared.list()
-    const findings = options.tryRemedies === false ? list : await withRemedies(list, { signal, progress, findingsWith })
+    const findings =
+      options.tryRemedies === false
+        ? list
+        : await withRemedies(list, { mcp: mcpSettingsOf(exchanges), signal, progress, findingsWith })
     return { report: reportOf(findings, compared.gaps()), leftovers }
   } finally {
     service.close()

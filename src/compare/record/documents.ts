@@ -26,6 +26,8 @@ import {
   textAt,
   textOf,
 } from '../../model/domain/json.ts'
+import { mcpSettings } from '../drift/mcp.ts'
+import { routeOf } from '../../model/contract/route.ts'
 import { fieldsIn, listedFields, connectionDocument } from '../drift/mirror.ts'
 import { FileSize } from '../../files/openapi/connector-from-openapi.ts'
 import { literalValue } from '../../files/openapi/generated-values.ts'
@@ -79,6 +81,8 @@ class Traffic {
   readonly #scopes = new Map<string, JsonValue>()
   /** The connector that a further connection of its provider belongs to (G73), by the name of the connection. */
   readonly #furtherConnections = new Map<string, string>()
+  /** Whom a session token is for. */
+  readonly #tokenUsers = new Map<string, string>()
   /** What the virtual MCP servers have shown of their settings. */
   #mcp: { readonly page_size?: number; readonly sessions?: true } | undefined
 
@@ -94,6 +98,8 @@ class Traffic {
       this.#calls.push({ ...call, response, locator: asked })
     }
     if (status < 200 || status >= 300 || !isJsonObject(responseBody)) return
+    if (operation && routeOf(operation).mcp)
+      this.#tokenUsers.set(textAt(responseBody, 'token'), textAt(body, 'identifier'))
     // A link makes an account where there is none. One that was there and was not seen before cannot be told from it.
     if (operation === 'create_magic_link' && asked['id'] === undefined && !this.#locatedAccount(asked)) {
       this.#made.add(accountName(asked))
@@ -127,16 +133,11 @@ class Traffic {
   }
 
   #addMcp(exchange: Recorded, sent: JsonValue | undefined): void {
-    const recorded = mcpExchange(exchange, sent)
+    const recorded = mcpExchange(exchange, sent, this.#tokenUsers)
     if (!recorded) return
     const { connection, identifier, method, params, result, hasSession } = recorded
     const tools = objectsIn(result, 'tools')
-    const isPage = tools.length > 0 && textAt(result, 'nextCursor') !== ''
-    this.#mcp = {
-      ...this.#mcp,
-      ...(isPage && { page_size: tools.length }),
-      ...(hasSession && { sessions: true }),
-    }
+    this.#mcp = { ...this.#mcp, ...mcpSettings(result, hasSession) }
     for (const tool of tools) setFirst(this.#tools, listedTool(connection, tool), textAt(tool, 'name'))
     const data = ownMember(result, 'structuredContent')
     if (method !== 'tools/call' || identifier === undefined || !isJsonObject(data)) return

@@ -1,10 +1,11 @@
-import { isJsonObject, type JsonObject, type JsonValue, objectAt, parsedJson, textAt } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectAt, textAt } from '../../model/domain/json.ts'
+import { mcpMessage } from '../drift/mcp.ts'
 import { bodyText, headerIn, type Recorded } from './recorded.ts'
 
 /** A request to the virtual MCP server of a connection, and its result. */
 interface McpExchange {
   readonly connection: string
-  /** Whom the request is for, where a header or the query says it. A session token names a user that cannot be read. */
+  /** Whom the request is for: as a header or the query says, or whoever made its session token. */
   readonly identifier: string | undefined
   readonly method: string
   readonly params: JsonObject
@@ -14,19 +15,21 @@ interface McpExchange {
 }
 
 /** Undefined for every other exchange, and for one without a result. */
-export function mcpExchange(exchange: Recorded, sent: JsonValue | undefined): McpExchange | undefined {
+export function mcpExchange(
+  exchange: Recorded,
+  sent: JsonValue | undefined,
+  users: ReadonlyMap<string, string>,
+): McpExchange | undefined {
   const { request, response, target } = exchange
   const { pathname, searchParams } = new URL(target, 'http://recorded')
   const [, connection] = /^\/mcp\/v3\/connections\/([\w:-]+)$/.exec(pathname) ?? []
   if (connection === undefined || !isJsonObject(sent)) return undefined
-  const text = bodyText(response) ?? ''
-  // JSON, or an event of a stream that has it.
-  const messages = [text, ...[...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => data)].map(parsedJson)
-  const answer = messages.find((each) => isJsonObject(each) && isJsonObject(each['result']))
-  if (!isJsonObject(answer)) return undefined
+  const answer = mcpMessage(bodyText(response) ?? '')
+  if (answer?.['result'] === undefined) return undefined
+  const [, token = ''] = /^Bearer (.+)$/i.exec(headerIn(request, 'authorization') ?? '') ?? []
   return {
     connection,
-    identifier: headerIn(request, 'identifier') ?? searchParams.get('identifier') ?? undefined,
+    identifier: headerIn(request, 'identifier') ?? searchParams.get('identifier') ?? users.get(token),
     method: textAt(sent, 'method'),
     params: objectAt(sent, 'params'),
     result: objectAt(answer, 'result'),

@@ -7,10 +7,11 @@ import { makeDirectory } from '../../platform/disk/make-directory.ts'
 import { reportWrite, writeOver } from '../../platform/disk/written-file.ts'
 import { type JsonObject, jsonText } from '../../model/domain/json.ts'
 import { plural, shellQuote } from '../../model/domain/text.ts'
+import { routeOf } from '../../model/contract/route.ts'
+import { isMcpPath } from '../drift/mcp.ts'
 import { Replayed } from '../drift/replay.ts'
 import { driftText, reportOf } from '../drift/report.ts'
 import { documentsOf } from './documents.ts'
-import { mcpExchange } from './mcp-exchange.ts'
 import { harOf } from './har-file.ts'
 import { parsedExchange } from './observed.ts'
 import { Rehearsal, type RehearsalMock } from './rehearsal.ts'
@@ -38,8 +39,14 @@ export interface ReplayMock extends RehearsalMock {
   readonly entries: readonly StoredEntry[]
 }
 
+export interface MockWanted {
+  readonly seed: string
+  /** Whether it has virtual MCP servers, and the calls for them. */
+  readonly mcp: boolean
+}
+
 /** Serves with a seed while `use` works. */
-export type WithMock = <Result>(seed: string, use: (mock: ReplayMock) => Promise<Result>) => Promise<Result>
+export type WithMock = <Result>(wanted: MockWanted, use: (mock: ReplayMock) => Promise<Result>) => Promise<Result>
 
 interface Writing {
   readonly exchanges: readonly Recorded[]
@@ -95,11 +102,8 @@ async function writeFiles(
   const { documentText } = await import('../../files/document-text.ts')
   const document: Writing['document'] = (kind, name, each, comment) =>
     write(name, withSchema(kind, join(folder, name), documentText(each, comment)))
-  const ofService = exchanges.filter((exchange) => parsedExchange(exchange).operation !== undefined)
-  const replayed = exchanges.filter((exchange) => {
-    const { operation, sent } = parsedExchange(exchange)
-    return operation !== undefined || mcpExchange(exchange, sent) !== undefined
-  })
+  const replayed = exchanges.filter((each) => parsedExchange(each).operation !== undefined || isMcpPath(each.target))
+  const mcp = replayed.some(needsMcp)
   const writing: Writing = { exchanges: replayed, secrets, document }
   progress('writing recording.har')
   const har = harOf(exchanges, { upstream, version: VERSION, secrets })
@@ -113,9 +117,9 @@ async function writeFiles(
     return [...lines, 'none of them is an operation of the service: there is nothing to replay']
   const leftOut = await writeSeed(writing)
   progress('replaying it')
-  const { notes, findings } = await withMock(staging, async (mock) => {
+  const { notes, findings } = await withMock({ seed: staging, mcp }, async (mock) => {
     const rehearsal = new Rehearsal(mock, new Replayed(mock.target, mock.client))
-    const notes = await rehearsal.run(ofService)
+    const notes = await rehearsal.run(replayed)
     await writeScenario(writing, mock.entries)
     return { notes, findings: rehearsal.findings }
   })
@@ -126,8 +130,14 @@ async function writeFiles(
     ...lines,
     ...leftOut.map((note) => secrets.text(note)),
     ...notes.map((note) => `it cannot be replayed: ${secrets.text(note)}`),
-    `To replay it: npx toolmock run --seed ${shellQuote(folder)} --scenario recorded -- CMD`,
+    `To replay it: npx toolmock run --seed ${shellQuote(folder)} --scenario recorded${mcp ? ' --mcp' : ''} -- CMD`,
   ]
+}
+
+/** Whether a mock answers a request only with `--mcp`. */
+function needsMcp(exchange: Recorded): boolean {
+  const { operation } = parsedExchange(exchange)
+  return operation === undefined || routeOf(operation).mcp
 }
 
 async function writeSeed({ secrets, document, exchanges }: Writing): Promise<readonly string[]> {

@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, jsonText, ownMember, parsedJson, textOf 
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import { Findings } from '../drift/findings.ts'
+import { isMcpPath } from '../drift/mcp.ts'
 import { pairResponses, type Replayed } from '../drift/replay.ts'
 import { ValueMap } from '../drift/value-map.ts'
 import { type Exchange, harExchange } from '../drift/har.ts'
@@ -72,6 +73,7 @@ export class Rehearsal {
     const notes: string[] = []
     for (const exchange of exchanges) {
       const { operation } = parsedExchange(exchange)
+      if (isMcpPath(exchange.target)) await this.#compareMcp(replayedExchange(exchange))
       const note = operation && (await this.#replayExchange(exchange, operation))
       if (note !== undefined) notes.push(note)
     }
@@ -95,6 +97,20 @@ export class Rehearsal {
         notes.add(`${tool} answers an account that was not recorded`)
     }
     return [...notes]
+  }
+
+  /** What virtual MCP servers answer is caused by no rule of a recorded scenario. */
+  async #compareMcp(recorded: Exchange): Promise<void> {
+    const { serviceResponse: service } = recorded
+    try {
+      const request = await this.#replayed.request(recorded)
+      const mock = await this.#mock.send(request).catch(noResponse)
+      if (service.status > 0) this.findings.add({ request, mock, service, map: this.#pairs })
+      this.#replayed.learn(recorded, mock)
+      pairResponses(this.#pairs, request, mock, service)
+    } catch (error) {
+      if (!(error instanceof Skipped)) throw error
+    }
   }
 
   async #replayExchange(exchange: Recorded, operation: Operation): Promise<string | undefined> {

@@ -309,6 +309,12 @@ const CHOICES: readonly (readonly [what: string, service: AppOptions, checks: st
     ['mock G13 {"settings":{"bearer_token_lifetime":"3600s"}}'],
   ],
   ['settings: { virtual_mcp: true }', {}, ['connections/*'], ['mock G67 {"settings":{"virtual_mcp":true}}']],
+  [
+    'settings: { virtual_mcp: true, mcp: { page_size: 2, sessions: true } }',
+    { mcp: true },
+    ['mcp/instance-url', 'mcp/initialize'],
+    ['mock G61 {"settings":{"virtual_mcp":true,"mcp":{"page_size":2,"sessions":true}}}'],
+  ],
   ['settings: {}', { strict: true }, ['errors/unknown-field'], ['mock G6 {"configuration":{"strict":true}}']],
   [
     'settings: {}',
@@ -322,7 +328,8 @@ describe('a service with a choice of its own', () => {
   it.each(CHOICES)('%s, %j: the gap and what fixes it are named', async (seed, service, checks, expected) => {
     const only = checks.flatMap((check) => ['--only', check])
     const seeds = ['bundled', await fileOf('choice.yaml', seed)]
-    const ended = await against([...only, '--consent', 'control-api', '--format', 'json'], { ...service, seeds })
+    const flags = ['--consent', 'control-api', '--format', 'json', ...(service.mcp === true ? ['--mcp'] : [])]
+    const ended = await against([...only, ...flags], { ...service, seeds })
     const { findings } = JSON.parse(ended.stdout) as { findings: Pick<DriftFinding, 'class' | 'gap' | 'settings'>[] }
     const shown = findings.map(({ class: of, gap, settings }) => `${of} ${String(gap)} ${JSON.stringify(settings)}`)
     expect(shown).toEqual(expect.arrayContaining(expected))

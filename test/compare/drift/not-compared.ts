@@ -1,12 +1,8 @@
-/**
- * Mutants that differ in an instant, in the lifetime of an opaque token, in words for people or in what an MCP server
- * lists, none of which drift compares.
- */
+/** Mutants that differ in an instant, in the lifetime of an opaque token or in words for people, none of which drift compares. */
 export const NOT_COMPARED: ReadonlySet<string> = new Set([
   'time/token-refreshed: get-auth answers an expired token',
   'execute/inactive-words: the refusal for a state does not say that authorization is needed',
   'link/updated-at-stays: a link moves updated_at',
-  'mcp/tool-pages: the first page of tools/list is the last',
   'mcp/token: a token lives for a day',
   'mcp/instance: an instance that nobody has used was used when it was made',
   'time/status-leaves-updated-at: the expiry of an account moves updated_at',

@@ -39,6 +39,8 @@ describe('a service that is not on this machine', () => {
     ['a tool', 'POST', `${API}/execute_tool`, { connected_account_id: 'ca_own', tool_name: 't' }, false, false],
     ['a provider', 'POST', `${API}/custom-providers`, { display_name: 'toolmock-drift-1' }, false, false],
     ['the proxy', 'GET', '/proxy/me', undefined, false, false],
+    ['an MCP server, for its tools', 'POST', '/mcp/v2/server-1', { method: 'tools/list' }, true, true],
+    ['an MCP server, to call a tool', 'POST', '/mcp/v2/server-1', { method: 'tools/call' }, false, false],
     ['a path that is not known', 'DELETE', `${API}/everything`, undefined, false, false],
   ])('gets %s as the flags say', (_what, method, path, sent, reading, writing) => {
     const body = typeof sent === 'object' ? JSON.stringify(sent) : sent
@@ -88,9 +90,9 @@ describe('an interrupted run', () => {
 
 it('every setting of a seed with a choice of its own is tried', () => {
   const tried = OTHER_WAYS.flatMap(({ settings = {} }) => Object.keys(settings))
-  const measured = ['bearer_token_lifetime', 'magic_link_lifetime', 'vocabulary']
-  // No answer tells how long an auth request lives; the last two are the mock's own. No check calls an MCP server or has descriptors.
-  const unknowable = ['auth_request_lifetime', 'mcp', 'descriptor_rules', 'consent', 'post_user_verify_redirect_url']
+  const measured = ['bearer_token_lifetime', 'magic_link_lifetime', 'mcp', 'vocabulary']
+  // No answer tells how long an auth request lives; the last two are the mock's own. No check has descriptors.
+  const unknowable = ['auth_request_lifetime', 'descriptor_rules', 'consent', 'post_user_verify_redirect_url']
   expect([...new Set(tried), ...measured, ...unknowable].sort()).toEqual(Object.keys(settingsFields).sort())
 })
 

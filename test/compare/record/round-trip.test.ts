@@ -171,6 +171,7 @@ const RUNS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
 
 /** A connector whose tool does not wait long. */
 const IMPATIENT = join(import.meta.dirname, 'impatient')
+const PAGES_AND_SESSIONS = join(import.meta.dirname, 'pages-and-sessions.yaml')
 
 async function served<T>(options: Parameters<typeof createApp>[0], work: (url: string) => Promise<T>): Promise<T> {
   const app = await createApp(options)
@@ -295,5 +296,40 @@ it('a recording keeps numbers that a double cannot hold, and replays each to its
     await withRecording(base, record, ({ folder }) =>
       served({ seeds: [folder] }, async (url) => expect(await answers(url)).toEqual(own)),
     )
+  })
+})
+
+it('a recording of MCP servers is replayed in its pages and sessions, and drift.txt has what the mock answers otherwise', async () => {
+  const record = async (url: string): Promise<void> => {
+    const client = new Client(url, url)
+    await client.signIn()
+    await connected(client, { identifier: 'ann' })
+    const { token } = await client.call('POST', '/mcp/connections/mail/tokens', { identifier: 'ann' })
+    const headers = { Authorization: `Bearer ${String(token)}`, Accept: 'application/json, text/event-stream' }
+    let session = {}
+    const ask = async (method: string, params: object): Promise<string> => {
+      const response = await fetch(`${url}/mcp/v3/connections/mail`, {
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json', ...session },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      })
+      const id = response.headers.get('mcp-session-id')
+      if (id !== null) session = { 'Mcp-Session-Id': id }
+      return response.text()
+    }
+    const clientInfo = { name: 'client', version: '1' }
+    await ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+    for (let cursor: string | undefined, page = 0; page === 0 || cursor !== undefined; page++)
+      [, cursor] = /"nextCursor":"([^"]+)"/.exec(await ask('tools/list', cursor === undefined ? {} : { cursor })) ?? []
+    expect(await ask('tools/call', { name: 'mail_list_threads', arguments: {} })).toContain('structuredContent')
+  }
+  await served({ seeds: ['bundled', PAGES_AND_SESSIONS], mcp: true }, async (base) => {
+    await withRecording(base, record, ({ files }) => {
+      const drift = files.get('drift.txt') ?? ''
+      expect(drift).not.toContain('mcp_')
+      expect(files.get('connectors/mail.yaml')).toContain('identifier: ann')
+      expect(drift).toMatch(/gaps confirmed: .*G61/)
+      return Promise.resolve()
+    })
   })
 })

@@ -1,4 +1,4 @@
-import { answering, answersInsteadOfError, answersOtherError, type MutantTable } from '../mutant.ts'
+import { answering, answersInsteadOfError, answersOtherError, type Mutant, type MutantTable } from '../mutant.ts'
 
 /** Wrong instances of MCP configs. */
 export const MCP_INSTANCE_MUTANTS: MutantTable = {
@@ -31,10 +31,14 @@ export const MCP_INSTANCE_MUTANTS: MutantTable = {
     'ensure_mcp_instance',
     ({ instance }) => (instance.url = instance.config.mcp_server_url),
   ),
-  'mcp/tool-pages: the first page of tools/list is the last': ({ reply }) =>
-    reply((answer, { path }) => {
-      if (path.startsWith('/mcp/')) answer.body = String(answer.body).replace(/,"nextCursor":"[^"]*"/, '')
-    }),
+  'mcp/initialize: initialize answers with the newest revision': changingMcp(
+    '"protocolVersion":"2025-06-18"',
+    '"protocolVersion":"2025-11-25"',
+  ),
+  'mcp/call: the result of a call is a text alone': changingMcp('"structuredContent":', '"other":'),
+  'mcp/call-refused: a refused call is no error': changingMcp('"isError":true', '"isError":false'),
+  'mcp/unknown-method: an unknown method is an invalid request': changingMcp('-32601', '-32600'),
+  'mcp/tool-pages: the first page of tools/list is the last': changingMcp(/,"nextCursor":"[^"]*"/, ''),
   'mcp/session: an ended session goes on': ({ reply }) =>
     reply((answer, { method, path }) => {
       if (method === 'POST' && path.startsWith('/mcp/v2/') && answer.status === 404)
@@ -75,4 +79,14 @@ export const MCP_INSTANCE_MUTANTS: MutantTable = {
     'MCP_INSTANCE_NOT_FOUND',
     () => ({ status: 200, body: {} }),
   ),
+}
+
+/** Another text in the answers of MCP servers, which are JSON or events. */
+function changingMcp(from: string | RegExp, to: string): Mutant['mutate'] {
+  return ({ reply }) =>
+    reply((answer, { path }) => {
+      if (!path.startsWith('/mcp/')) return
+      const text = typeof answer.body === 'object' ? JSON.stringify(answer.body) : String(answer.body ?? '')
+      answer.body = text.replace(from, to)
+    })
 }

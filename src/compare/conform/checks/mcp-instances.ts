@@ -1,4 +1,5 @@
-import { type JsonObject, type JsonValue, ownMember } from '../../../model/domain/json.ts'
+import { type JsonObject, type JsonValue, ownMember, parsedJson } from '../../../model/domain/json.ts'
+import { valueAt } from '../../../model/domain/value-match.ts'
 import { type Check, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import { must, equal, ServiceResponse } from '../service-response.ts'
@@ -61,6 +62,33 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
     },
   }),
   ...checksOf('mcp', null, {
+    'initialize (convention:G61): initialize answers with the revision that it was asked for, and has tools': async (
+      context,
+    ) => {
+      const response = await initialize(context, (await ensureInstance(context)).response.string('instance.url'))
+      response.has('result.protocolVersion', REVISION).object('result.capabilities.tools')
+    },
+    'call (convention:G61): tools/call answers the data of execute_tool, and the same as text': async (context) => {
+      const account = await activeWithoutScope(context)
+      const tool = await context.catalog.tool(account.connector, 'without required input')
+      const { data } = (await context.execute(account, tool)).is(200).json as JsonObject
+      const { response } = await ensureInstance(context, { user_identifier: account.identifier })
+      const result = await callTool(context, response.string('instance.url'), tool.name)
+      equal(Object.keys(result.object('result.structuredContent')), Object.keys(data as JsonObject), 'the fields')
+      equal(parsedJson(result.string('result.content.0.text')), result.at('result.structuredContent'), 'the text')
+    },
+    'call-refused (choice:G61): a call that is refused is a result with isError and the error': async (context) => {
+      const { response } = await ensureInstance(context)
+      const result = await callTool(context, response.string('instance.url'), 'nobody_has_this_tool')
+      result.has('result.isError', true)
+      const error_code = valueAt(parsedJson(result.string('result.content.0.text')), 'details.0.error_code')
+      equal(error_code, 'TOOL_NOT_FOUND', 'the error_code')
+    },
+    'unknown-method (convention:G61): an unknown method is the protocol error -32601': async (context) => {
+      const { response } = await ensureInstance(context)
+      const answer = await callServer(context, response.string('instance.url'), 'nobody/has-this')
+      answer.has('error.code', -32601)
+    },
     'tool-pages (convention:G61): pages of tools/list lead through every tool once': async (context) => {
       const isolated = await context.ownEnvironment({ settings: { mcp: { page_size: 1 } } })
       const { response } = await ensureInstance(isolated)
@@ -80,9 +108,7 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
     'session (convention:G61): a session begins with initialize, is needed, and ends by DELETE': async (context) => {
       const isolated = await context.ownEnvironment({ settings: { mcp: { sessions: true } } })
       const url = (await ensureInstance(isolated)).response.string('instance.url')
-      const clientInfo = { name: 'conform', version: '1' }
-      const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
-      const begun = (await callServer(isolated, url, 'initialize', params)).is(200)
+      const begun = (await initialize(isolated, url)).is(200)
       const session = { 'Mcp-Session-Id': [begun.headers['mcp-session-id'] ?? ''].flat().join() }
       must(session['Mcp-Session-Id'] !== '', 'a session', begun.text)
       const list = (headers: Record<string, string>) => callServer(isolated, url, 'tools/list', {}, headers)
@@ -170,6 +196,17 @@ function patchInstance({ api }: CheckContext, id: string, body: JsonObject): Pro
 
 async function authState({ api }: CheckContext, id: string, query = ''): Promise<ServiceResponse> {
   return (await api.send('POST', `${INSTANCES}/${id}:get_auth_state${query}`)).is(200)
+}
+
+const REVISION = '2025-06-18'
+
+function initialize(context: CheckContext, url: string): Promise<ServiceResponse> {
+  const clientInfo = { name: 'conform', version: '1' }
+  return callServer(context, url, 'initialize', { protocolVersion: REVISION, capabilities: {}, clientInfo })
+}
+
+async function callTool(context: CheckContext, url: string, name: string): Promise<ServiceResponse> {
+  return (await callServer(context, url, 'tools/call', { name, arguments: {} })).is(200)
 }
 
 /** What the server at a URL answers to a client that sends no token; a message that is an event stands for the answer. */
