@@ -9,11 +9,11 @@ import { fieldsOf, inputOf, type InputField } from './input-form.ts'
 import { linkCommand } from './links.tsx'
 import { change, changeClock, clockNow, timeline } from './live.ts'
 import { Facts, Id, Json, Status } from './content.tsx'
-import { Field, Form, SmallButton } from './controls.tsx'
-import { Detail, Empty, Loading, Problem, Section } from './layout.tsx'
-import { type Column, ListView } from './list-view.tsx'
-import { setParameters, go, linkTo, NEW, route } from './hash-route.ts'
-import { pathOf, useAction, useApi } from './use-api.ts'
+import { Choice, Field, Form, SmallButton } from './controls.tsx'
+import { Detail, Empty, Section } from './layout.tsx'
+import { type Columns, ListView } from './list-view.tsx'
+import { linkTo, NEW, route, setParameters } from './hash-route.ts'
+import { pathOf, useApi } from './use-api.ts'
 
 type Account = Schemas['Accounts']['accounts'][number]
 type AccountWithTools = Schemas['AccountWithTools']
@@ -36,26 +36,23 @@ export function AccountsView() {
       rows={value?.accounts}
       columns={COLUMNS}
       idOf={({ id }) => id}
-      nameOf={({ identifier }) => identifier}
       total={all}
       note={plural(total, 'account')}
       error={error}
       controls={
         <>
-          <Field
+          <Choice
+            name="connector"
             label="Connector"
-            value={connector}
             options={[['', 'any connector'], ...connectors.map((each) => [each.connector, each.connector] as const)]}
-            onInput={(next) => setParameters({ connector: next, from: '' })}
           />
-          <Field
+          <Choice
+            name="status"
             label="Status"
-            value={status}
             options={[
               ['', `any status (${all})`],
               ...ACCOUNT_STATUSES.map((name) => [name, `${name} (${value?.statuses[name] ?? 0})`] as const),
             ]}
-            onInput={(next) => setParameters({ status: next, from: '' })}
           />
         </>
       }
@@ -75,9 +72,9 @@ export function AccountsView() {
 }
 
 /** The server sorts them, because it sends them in pages. */
-const COLUMNS: readonly [Column<Account>, ...Column<Account>[]] = [
-  { title: 'Account', sort: 'identifier', cell: () => null },
-  { title: 'Connector', sort: 'connector', width: 128, cell: ({ connector }) => connector },
+const COLUMNS: Columns<Account> = [
+  { title: 'Account', sort: 'identifier', value: ({ identifier }) => identifier },
+  { title: 'Connector', sort: 'connector', width: 128, value: ({ connector }) => connector },
   { title: 'Status', sort: 'status', width: 184, cell: ({ status }) => <State status={status} /> },
   {
     title: 'Access token',
@@ -147,29 +144,22 @@ function Pages({ total, offset }: Readonly<{ total: number; offset: number }>) {
 
 function AccountDetail({ id }: Readonly<{ id: string }>) {
   const { value, error } = useApi<AccountWithTools>(pathOf('accounts', id))
-  const { parameters } = route.value
+  const account = value?.account
   return (
     <Detail
       label="Account"
-      name={value?.account.identifier}
-      close={() => go('accounts', '', parameters)}
-      title={
-        <>
-          {value && <State status={value.account.status} />}
-          <h2>{value?.account.identifier ?? 'Account'}</h2>
-          {value && <span class="quiet">at {value.account.connector}</span>}
-        </>
-      }
+      name={account?.identifier}
+      tags={account && [<State status={account.status} />, <span class="quiet">at {account.connector}</span>]}
+      value={value}
+      error={error}
     >
-      {value && error?.status !== 404 ? (
-        <div class="detail-body">
-          <Lifecycle value={value} />
-          <Tools id={id} tools={value.tools} />
+      {(current) => (
+        <>
+          <Lifecycle value={current} />
+          <Tools id={id} tools={current.tools} />
           <History id={id} />
-          <AccountFacts value={value} />
-        </div>
-      ) : (
-        <Loading error={error} gone="There is no such account." />
+          <AccountFacts value={current} />
+        </>
       )}
     </Detail>
   )
@@ -190,7 +180,6 @@ const EVENTS: { readonly [Event in AccountWithTools['events'][number]]: readonly
 }
 
 function Lifecycle({ value }: Readonly<{ value: AccountWithTools }>) {
-  const { busy, error, run } = useAction()
   const { account, events } = value
   return (
     <Section title="Lifecycle">
@@ -201,8 +190,7 @@ function Lifecycle({ value }: Readonly<{ value: AccountWithTools }>) {
             key={event}
             label={EVENTS[event][0]}
             title={EVENTS[event][1]}
-            disabled={busy}
-            onClick={() => run(() => change('POST', pathOf('accounts', account.id, event)))}
+            act={() => change('POST', pathOf('accounts', account.id, event))}
           />
         ))}
         <a
@@ -213,7 +201,6 @@ function Lifecycle({ value }: Readonly<{ value: AccountWithTools }>) {
         </a>
       </div>
       <JumpToExpiry value={value} />
-      <Problem error={error} />
     </Section>
   )
 }
@@ -249,7 +236,6 @@ function LifecyclePicture({ account }: Readonly<{ account: Account }>) {
 
 /** Says when the access token expires, with a button that sets the clock to that time, or since when it has expired. */
 function JumpToExpiry({ value: { account, renewable, renewal_refused } }: Readonly<{ value: AccountWithTools }>) {
-  const { busy, error, run } = useAction()
   const { token_expires_at: at } = account
   const { value: now } = clockNow
   if (at === undefined || now === undefined) return null
@@ -273,8 +259,7 @@ function JumpToExpiry({ value: { account, renewable, renewal_refused } }: Readon
         : renewal_refused
           ? '; the third party refuses its renewal then.'
           : '; the next use then renews it.'}{' '}
-      <SmallButton label="Jump there" disabled={busy} onClick={() => run(() => changeClock({ now: at }))} />
-      <Problem error={error} />
+      <SmallButton label="Jump there" act={() => changeClock({ now: at })} />
     </p>
   )
 }
@@ -291,12 +276,7 @@ function Tools({ id, tools }: Readonly<{ id: string; tools: readonly Tool[] }>) 
   }
   return (
     <Section title="Try a tool">
-      <Field
-        label="Tool"
-        value={chosen.name}
-        options={tools.map(({ name }) => [name, name])}
-        onInput={(tool) => setParameters({ tool })}
-      />
+      <Choice name="tool" label="Tool" value={chosen.name} options={tools.map(({ name }) => [name, name])} />
       <p class="quiet">{chosen.description}</p>
       <ToolForm key={chosen.name} id={id} tool={chosen} />
     </Section>
@@ -304,32 +284,26 @@ function Tools({ id, tools }: Readonly<{ id: string; tools: readonly Tool[] }>) 
 }
 
 function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
-  const { busy, error, run } = useAction()
   const fields = useMemo(() => fieldsOf(tool.input_schema), [tool])
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const [answer, setAnswer] = useState<Schemas['ToolAnswer'] | undefined>(undefined)
-  const send = (): void =>
-    run(async () => {
-      const { input, problem } = inputOf(fields, values)
-      if (problem !== undefined) throw new ApiError(0, problem)
-      setAnswer(await call('POST', pathOf('accounts', id, 'tools', tool.name), { body: { input } }))
-    })
+  const send = async (): Promise<void> => {
+    const { input, problem } = inputOf(fields, values)
+    if (problem !== undefined) throw new ApiError(0, problem)
+    setAnswer(await call('POST', pathOf('accounts', id, 'tools', tool.name), { body: { input } }))
+  }
   return (
-    <Form submit={send}>
-      {fields.map((field) => (
-        <ToolField
-          key={field.name}
-          field={field}
-          value={values[field.name] ?? ''}
-          onInput={(value) => setValues({ ...values, [field.name]: value })}
-        />
-      ))}
-      <div class="buttons">
-        <button class="primary" disabled={busy}>
-          {busy ? 'Running…' : `Run ${tool.name}`}
-        </button>
-      </div>
-      <Problem error={error} />
+    <>
+      <Form label={`Run ${tool.name}`} submit={send}>
+        {fields.map((field) => (
+          <ToolField
+            key={field.name}
+            field={field}
+            value={values[field.name] ?? ''}
+            onInput={(value) => setValues({ ...values, [field.name]: value })}
+          />
+        ))}
+      </Form>
       {answer && (
         <div class="column answer" role="status">
           <p>
@@ -338,7 +312,7 @@ function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
           <Json value={answer.body} />
         </div>
       )}
-    </Form>
+    </>
   )
 }
 

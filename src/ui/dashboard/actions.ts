@@ -34,6 +34,25 @@ export function timelineKeys(): Keys {
 /** The open dialog. */
 export const dialog = signal<'help' | 'palette' | ''>('')
 
+/** What has happened and can be undone, or waits for a decision. It stays until it is answered, or another takes its place. */
+interface Message {
+  readonly text: string
+  /** Of a question, which is a dialog. */
+  readonly title?: string
+  readonly isError?: true
+  readonly actions?: readonly (readonly [label: string, act: () => unknown])[]
+}
+export const notice = signal<Message | undefined>(undefined)
+
+/** Carries out what a button or a key asks for; a notice says why it failed. */
+export async function perform(act: () => unknown): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    notice.value = { text: error instanceof Error ? error.message : String(error), isError: true }
+  }
+}
+
 /** All that can be done by a key or from the palette. */
 export function allActions(): Action[] {
   return [

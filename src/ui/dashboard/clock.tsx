@@ -1,25 +1,25 @@
 import { useState } from 'preact/hooks'
+import { capitalise, plural } from '../../model/domain/text.ts'
 import type { Schemas } from './api.ts'
 import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
 import { changeClock, clockFrozen, clockNow, clockShift, isClockKnown, realNow } from './live.ts'
 import { Items, Table, Tag } from './content.tsx'
 import { Button, Field, Form, SmallButton } from './controls.tsx'
-import { commandOf, Empty, Loading, Problem, Section } from './layout.tsx'
+import { commandOf, Empty, Loading, Section } from './layout.tsx'
 import { linkTo } from './hash-route.ts'
-import { useAction, useApi } from './use-api.ts'
+import { useApi } from './use-api.ts'
 
 type DueItem = Schemas['DueItem']
 
 const MAX_GROUPS = 50
 
 export function ClockView() {
-  const { busy, error, run } = useAction()
   const due = useApi<Schemas['Due']>('/clock/due', { limit: 1000 })
   const { value: now } = clockNow
   const frozen = clockFrozen.value
   const [moved, setMoved] = useState<Schemas['MovedClock'] | undefined>(undefined)
   const groups = groupsOf(due.value?.due ?? []).slice(0, MAX_GROUPS)
-  const change = (body: Schemas['ClockChange']): void => run(async () => setMoved(await changeClock(body)))
+  const change = async (body: Schemas['ClockChange']): Promise<void> => setMoved(await changeClock(body))
   return (
     <div class="column page">
       <div class="row wrap card clock-face">
@@ -44,37 +44,30 @@ export function ClockView() {
         </div>
         <div class="column">
           <div class="buttons">
-            <Button
-              label={frozen ? 'Run' : 'Freeze'}
-              class="primary"
-              disabled={busy}
-              onClick={() => change({ frozen: !frozen })}
-            />
-            <Button label="+1 min" disabled={busy} onClick={() => change({ advance: '1m' })} />
-            <Button label="+1 h" disabled={busy} onClick={() => change({ advance: '1h' })} />
-            <Button label="+1 d" disabled={busy} onClick={() => change({ advance: '1d' })} />
+            <Button label={frozen ? 'Run' : 'Freeze'} class="primary" act={() => change({ frozen: !frozen })} />
+            <Button label="+1 min" act={() => change({ advance: '1m' })} />
+            <Button label="+1 h" act={() => change({ advance: '1h' })} />
+            <Button label="+1 d" act={() => change({ advance: '1d' })} />
           </div>
           {now !== undefined && (
             <div class="buttons" role="group" aria-label="To what is due next">
               {firstOfEachKind(groups).map((item) => (
                 <SmallButton
                   key={item.kind}
-                  label={`${NEXT[item.kind]} ${distanceOf(Date.parse(item.at), now)}`}
+                  label={nextText(item, now)}
                   title={`${item.subject}: ${item.effect}`}
-                  disabled={busy}
-                  onClick={() => change({ now: item.at })}
+                  act={() => change({ now: item.at })}
                 />
               ))}
             </div>
           )}
-          <SetClock busy={busy} change={change} />
-          <Problem error={error} />
+          <SetClock change={change} />
         </div>
       </div>
       {moved && <Passed moved={moved} />}
       <Section level={2} title="Due next">
         {now !== undefined && <Axis now={now} groups={groups} jump={(at) => change({ now: at })} />}
-        {due.value ? <Problem error={due.error} /> : <Loading error={due.error} />}
+        {!due.value && <Loading error={due.error} />}
         {due.value?.due.length === 0 ? (
           <Empty title="No event is due." command={commandOf('clock advance 1h')}>
             <p>
@@ -100,9 +93,8 @@ export function ClockView() {
                 </>,
                 <SmallButton
                   label="Jump there"
-                  disabled={busy}
                   aria-label={`Jump there: ${item.subject}, ${item.effect}`}
-                  onClick={() => change({ now: (others.at(-1) ?? item).at })}
+                  act={() => change({ now: (others.at(-1) ?? item).at })}
                 />,
               ])}
             />
@@ -116,13 +108,18 @@ export function ClockView() {
 /** Events of one kind that fall due in the same second. */
 type DueGroup = readonly [DueItem, ...DueItem[]]
 
-/** What the next event of a kind does, on the button that goes there. */
-const NEXT: { readonly [Kind in DueItem['kind']]: string } = {
-  account: 'Account expires',
-  access_token: 'Access token expires',
-  magic_link: 'Link ends',
-  auth_request: 'Auth request expires',
-  bearer_token: 'Bearer token expires',
+/** What falls due. */
+const KINDS: { readonly [Kind in DueItem['kind']]: readonly [what: string, verb: string, past: string] } = {
+  account: ['account', 'expires', 'expired'],
+  access_token: ['access token', 'expires', 'expired'],
+  magic_link: ['link', 'ends', 'ended'],
+  auth_request: ['auth request', 'expires', 'expired'],
+  bearer_token: ['bearer token', 'expires', 'expired'],
+}
+
+function nextText({ kind, at }: DueItem, now: number): string {
+  const [what, verb] = KINDS[kind]
+  return `${capitalise(what)} ${verb} ${distanceOf(Date.parse(at), now)}`
 }
 
 function firstOfEachKind(groups: readonly DueGroup[]): DueItem[] {
@@ -139,7 +136,7 @@ function Axis({
   now,
   groups,
   jump,
-}: Readonly<{ now: number; groups: readonly DueGroup[]; jump: (at: string) => void }>) {
+}: Readonly<{ now: number; groups: readonly DueGroup[]; jump: (at: string) => unknown }>) {
   const scale = (at: string): number => Math.log1p(Math.max(0, Date.parse(at) - now) / 60_000)
   const last = groups.at(-1)
   if (!last) return null
@@ -154,17 +151,15 @@ function Axis({
         if (hasRoom) labelled = place
         const text = distanceOf(Date.parse(item.at), now).replace(/^in /, '+')
         return (
-          <button
+          <Button
             key={`${item.at} ${item.kind} ${item.id}`}
-            type="button"
+            label={hasRoom && <small>{text}</small>}
             class="axis-mark"
             style={{ left: `${place * 100}%` }}
             title={`${text}: ${others.length > 0 ? `${others.length + 1} × ` : ''}${item.subject}, ${item.effect}`}
             aria-label={`${text}: ${item.subject}, ${item.effect}`}
-            onClick={() => jump((others.at(-1) ?? item).at)}
-          >
-            {hasRoom && <small>{text}</small>}
-          </button>
+            act={() => jump((others.at(-1) ?? item).at)}
+          />
         )
       })}
     </div>
@@ -182,27 +177,11 @@ function groupsOf(due: readonly DueItem[]): DueGroup[] {
   return [...groups.values()]
 }
 
-/** What has become of each kind of event, for one and for more, and what there was before it and after. */
-const PASSED: { readonly [Kind in DueItem['kind']]: readonly [one: string, more: string, moved: string] } = {
-  account: ['account became EXPIRED', 'accounts became EXPIRED', 'ACTIVE → EXPIRED'],
-  access_token: [
-    'access token expired',
-    'access tokens expired',
-    'access token valid → expired, the next use renews it',
-  ],
-  magic_link: ['link ended', 'links ended', 'link open → ended'],
-  auth_request: ['auth request expired', 'auth requests expired', 'auth request pending → expired'],
-  bearer_token: [
-    'client has no valid bearer token any more',
-    'clients have no valid bearer token any more',
-    'bearer token valid → expired',
-  ],
-}
-
 function Passed({ moved: { before, now, passed, passed_counts } }: Readonly<{ moved: Schemas['MovedClock'] }>) {
-  const counts = (Object.entries(passed_counts) as [DueItem['kind'], number][]).map(
-    ([kind, count]) => `${count} ${PASSED[kind][count === 1 ? 0 : 1]}`,
-  )
+  const counts = (Object.entries(passed_counts) as [DueItem['kind'], number][]).map(([kind, count]) => {
+    const [what, , past] = KINDS[kind]
+    return `${plural(count, what)} ${past}`
+  })
   const total = Object.values(passed_counts).reduce<number>((sum, count) => sum + count, 0)
   return (
     <div class="column card" role="status">
@@ -216,7 +195,7 @@ function Passed({ moved: { before, now, passed, passed_counts } }: Readonly<{ mo
           items={[
             ...passed.map((item) => (
               <>
-                <span class="mono quiet">{momentOf(item.at)}</span> <Subject item={item} />: {PASSED[item.kind][2]}
+                <span class="mono quiet">{momentOf(item.at)}</span> <Subject item={item} />: {item.effect}
               </>
             )),
             ...(total > passed.length ? [<span class="quiet">and {total - passed.length} more</span>] : []),
@@ -227,12 +206,11 @@ function Passed({ moved: { before, now, passed, passed_counts } }: Readonly<{ mo
   )
 }
 
-function SetClock({ busy, change }: Readonly<{ busy: boolean; change: (body: Schemas['ClockChange']) => void }>) {
+function SetClock({ change }: Readonly<{ change: (body: Schemas['ClockChange']) => unknown }>) {
   const [text, setText] = useState('')
   return (
-    <Form class="row" submit={() => change({ now: new Date(`${text}Z`).toISOString() })}>
+    <Form inline label="Set" disabled={text === ''} submit={() => change({ now: new Date(`${text}Z`).toISOString() })}>
       <Field label="Set to (UTC)" wrap="choice" type="datetime-local" step={1} value={text} onInput={setText} />
-      <button disabled={busy || text === ''}>Set</button>
     </Form>
   )
 }

@@ -5,8 +5,8 @@ import type { Explanation, Request } from './api.ts'
 import { momentOf } from './format.ts'
 import { inEnvironment, linkTo, route } from './hash-route.ts'
 import { Path, Status, Table } from './content.tsx'
-import { Detail, Loading, Section } from './layout.tsx'
-import { close, titleOf } from './entry.ts'
+import { Detail, Section } from './layout.tsx'
+import { titleOf } from './entry.ts'
 import { pathOf, useApi } from './use-api.ts'
 
 /** Two requests side by side: only what differs, and what always does (ids and times) apart. */
@@ -15,14 +15,13 @@ export function Comparison({ id, other }: Readonly<{ id: string; other: string }
   const one = useRequest(id)
   const two = useRequest(other, within)
   return (
-    <Detail label="Comparison" close={close} title={<h2>Compare two requests</h2>}>
-      {one.value && two.value ? (
-        <div class="detail-body">
-          <Sides sides={[one.value, two.value]} />
-        </div>
-      ) : (
-        <Loading error={one.error ?? two.error} />
-      )}
+    <Detail
+      label="Comparison"
+      heading="Compare two requests"
+      value={one.value && two.value && ([one.value, two.value] as const)}
+      error={one.error ?? two.error}
+    >
+      {(sides) => <Sides sides={sides} />}
     </Detail>
   )
 }

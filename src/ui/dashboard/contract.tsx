@@ -5,9 +5,9 @@ import { environments } from './live.ts'
 import { Table, Tag } from './content.tsx'
 import { SmallButton } from './controls.tsx'
 import { timeOf } from './format.ts'
-import { Empty, Loading, Problem, Tabs } from './layout.tsx'
+import { Empty, Loading, Tabs } from './layout.tsx'
 import { linkTo, route } from './hash-route.ts'
-import { useAction, useApi } from './use-api.ts'
+import { useApi } from './use-api.ts'
 
 type Report = Schemas['ContractReport']
 type Finding = Schemas['ReportFinding']
@@ -24,7 +24,6 @@ const DOWNLOADS = [
 export function ContractView() {
   const { value: report, error } = useApi<Report>('/contract')
   const { value: coverage } = useApi<Schemas['CoverageReport']>('/coverage')
-  const { busy, error: failed, run } = useAction()
   const tab = route.value.parameters['tab'] === 'coverage' ? 'coverage' : ''
   if (error || !report)
     return (
@@ -47,16 +46,10 @@ export function ContractView() {
         <span class="space" />
         <span class="buttons" role="group" aria-label="Downloads">
           {DOWNLOADS.map(([format, text, file]) => (
-            <SmallButton
-              key={format}
-              label={text}
-              disabled={busy}
-              onClick={() => run(() => download('/contract', file, { format }))}
-            />
+            <SmallButton key={format} label={text} act={() => download('/contract', file, { format })} />
           ))}
         </span>
       </div>
-      <Problem error={failed} />
       <div class="column card parts">
         <Tabs
           label="Parts of the contract"

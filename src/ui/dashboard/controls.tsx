@@ -1,16 +1,32 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { withVisibleDirections } from '../../model/domain/text.ts'
+import { notice, perform } from './actions.ts'
+import type { ApiError } from './api.ts'
+import { route, setParameters } from './hash-route.ts'
+import { Icon } from './icons.tsx'
 import { listen } from './keyboard.ts'
+import { useAction } from './use-api.ts'
 
 type Attributes<Tag extends keyof JSX.IntrinsicElements> = Omit<JSX.IntrinsicElements[Tag], 'class' | 'label'>
 
-type ButtonAttributes = Attributes<'button'> & { readonly label: ComponentChildren; readonly class?: string }
+type ButtonAttributes = Omit<Attributes<'button'>, 'disabled'> & {
+  readonly label: ComponentChildren
+  readonly class?: string
+  readonly disabled?: boolean
+  /** What it does, once at a time. */
+  readonly act?: () => unknown
+}
 
 /** A button that submits no form. */
-export function Button({ label, ...attributes }: ButtonAttributes) {
+export function Button({ label, act, disabled = false, ...attributes }: ButtonAttributes) {
+  const [busy, setBusy] = useState(false)
+  const press = (): void => {
+    setBusy(true)
+    if (act) void perform(act).then(() => setBusy(false))
+  }
   return (
-    <button type="button" {...attributes}>
+    <button type="button" {...attributes} {...(act && { onClick: press })} disabled={disabled || busy}>
       {label}
     </button>
   )
@@ -20,20 +36,72 @@ export function SmallButton({ class: tone = '', ...attributes }: ButtonAttribute
   return <Button {...attributes} class={`small ${tone}`} />
 }
 
-/** A form that the page itself carries out. */
+export function Problem({ error }: Readonly<{ error?: Pick<ApiError, 'message'> | undefined }>) {
+  if (!error) return null
+  return (
+    <p class="notice problem error" role="alert">
+      <Icon name="alert" />
+      {error.message}
+    </p>
+  )
+}
+
+/** A form that the page itself carries out, with its button. One that is `inline` is a row of small controls. */
 export function Form({
+  label,
+  inline = false,
+  disabled = false,
   submit,
+  children,
   ...attributes
-}: Attributes<'form'> & { readonly class?: string; readonly submit: () => void }) {
+}: Attributes<'form'> & {
+  readonly label: string
+  readonly inline?: boolean
+  readonly disabled?: boolean
+  readonly submit: () => unknown
+}) {
+  const { busy, error, run } = useAction()
   return (
     <form
       {...attributes}
+      class={inline ? 'buttons' : ''}
       onSubmit={(event) => {
         event.preventDefault()
-        submit()
+        run(submit)
       }}
-    />
+    >
+      {children}
+      <button class={inline ? 'small' : 'primary'} disabled={disabled || busy}>
+        {label}
+      </button>
+      <Problem error={error} />
+    </form>
   )
+}
+
+/** The value of a choice, and its text. */
+export type Options = readonly (readonly [value: string, text: string])[]
+
+/** A choice that is a parameter of the route; the empty value is absent there. */
+export function Choice({
+  name,
+  label,
+  options,
+  value = route.value.parameters[name] ?? '',
+}: Readonly<{ name: string; label: string; options: Options; value?: string }>) {
+  const choose = (next: string): void => setParameters({ [name]: next, from: '' })
+  return <Field label={label} value={value} options={options} onInput={choose} />
+}
+
+/** Lets the user choose a file. */
+export function chooseFile(accept: string, use: (file: File) => unknown): void {
+  const input = document.createElement('input')
+  Object.assign(input, { type: 'file', accept })
+  input.onchange = () => {
+    const [file] = input.files ?? []
+    if (file) void perform(() => use(file))
+  }
+  input.click()
 }
 
 /** A field with its label and, below it, a hint: a choice with `options`, a text area with `rows`, else an input. */
@@ -51,7 +119,7 @@ export function Field({
   label: ComponentChildren
   value: string
   onInput: (value: string) => void
-  options?: readonly (readonly [value: string, text: string])[] | undefined
+  options?: Options | undefined
   rows?: number | undefined
   /** Values that the browser suggests. */
   among?: readonly string[]
@@ -109,12 +177,8 @@ export function Field({
   )
 }
 
-/** The search field in a row of controls; `/` moves the focus there. */
-export function SearchField({
-  label,
-  value,
-  onInput,
-}: Readonly<{ label: string; value: string; onInput: (value: string) => void }>) {
+/** The search field in a row of controls, for the parameter `q` of the route; `/` moves the focus there. */
+export function SearchField({ label }: Readonly<{ label: string }>) {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => listen({ '/': () => field.current?.focus() }), [])
   return (
@@ -124,8 +188,8 @@ export function SearchField({
       class="search"
       aria-label={label}
       placeholder="Search  /"
-      value={value}
-      onInput={(event) => onInput(event.currentTarget.value)}
+      value={route.value.parameters['q'] ?? ''}
+      onInput={(event) => setParameters({ q: event.currentTarget.value, from: '' })}
     />
   )
 }
@@ -158,7 +222,7 @@ export function CopyButton({ text, label = 'Copy' }: Readonly<{ text: () => stri
   return <SmallButton label={<span aria-live="polite">{copied ? 'Copied' : label}</span>} onClick={copy} />
 }
 
-type MenuItem = readonly [label: string, act: () => void]
+type MenuItem = readonly [label: string, act: () => unknown]
 
 /** A button that opens a list of actions above it. With `first`, the button does that one, and a second one opens the list. */
 export function Menu({
@@ -197,7 +261,7 @@ export function Menu({
               const menu = currentTarget.closest('details')
               if (menu) menu.open = false
               menu?.querySelector('summary')?.focus()
-              act()
+              void perform(act)
             }}
           />
         ))}
@@ -207,7 +271,7 @@ export function Menu({
   if (!first) return list
   return (
     <span class="row joined">
-      <SmallButton label={`${label}: ${first[0].split(' ', 1).join()}`} title={first[0]} onClick={first[1]} />
+      <SmallButton label={`${label}: ${first[0].split(' ', 1).join()}`} title={first[0]} act={first[1]} />
       {list}
     </span>
   )
@@ -254,34 +318,38 @@ export function Dialog({
   )
 }
 
-/** A button that asks before it acts. */
-export function Confirmed({
-  title,
-  text,
-  act,
-  ...attributes
-}: ButtonAttributes & { readonly title: string; readonly text: string; readonly act: () => void }) {
-  const [isAsking, setAsking] = useState(false)
-  const close = (): void => setAsking(false)
+export function Notice() {
+  const { value: current } = notice
+  const close = (): void => {
+    notice.value = undefined
+  }
+  const buttons = current?.actions?.map(([label, act]) => (
+    <SmallButton
+      key={label}
+      label={label}
+      class={current.title === undefined ? '' : 'primary'}
+      onClick={() => {
+        close()
+        void perform(act)
+      }}
+    />
+  ))
+  if (current?.title !== undefined)
+    return (
+      <Dialog title={current.title} onClose={close}>
+        <p>{current.text}</p>
+        <div class="buttons">{buttons}</div>
+      </Dialog>
+    )
   return (
-    <>
-      <Button {...attributes} onClick={() => setAsking(true)} />
-      {isAsking && (
-        <Dialog title={title} onClose={close}>
-          <p>{text}</p>
-          <div class="buttons">
-            <Button
-              label={attributes.label}
-              class="primary"
-              onClick={() => {
-                act()
-                close()
-              }}
-            />
-            <Button label="Cancel" onClick={close} />
-          </div>
-        </Dialog>
+    <div class={`row wrap message ${current ? 'card' : ''}`} role="status">
+      {current && (
+        <>
+          <span class={current.isError ? 'problem' : ''}>{current.text}</span>
+          {buttons}
+          <SmallButton label="✕" aria-label="Close the message" onClick={close} />
+        </>
       )}
-    </>
+    </div>
   )
 }

@@ -1,28 +1,27 @@
 import type { ComponentChildren } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { plural, shorten } from '../../model/domain/text.ts'
+import { notice } from './actions.ts'
 import { call, download, type Schemas } from './api.ts'
 import { momentOf } from './format.ts'
 import { change } from './live.ts'
 import { Facts, Json, Status, Table, Tag } from './content.tsx'
-import { Confirmed, Field, Form, SmallButton } from './controls.tsx'
-import { Command, commandOf, Detail, Empty, Problem, Section } from './layout.tsx'
+import { Choice, chooseFile, Field, Form, Problem, SmallButton } from './controls.tsx'
+import { Command, commandOf, Empty, Section } from './layout.tsx'
 import { type Column, ListView } from './list-view.tsx'
-import { environment, go, linkTo, NEW, route, setParameters } from './hash-route.ts'
-import { pathOf, useAction, useApi } from './use-api.ts'
+import { environment, go, linkTo, NEW, route } from './hash-route.ts'
+import { pathOf, useApi } from './use-api.ts'
 
 type Connector = Schemas['Connectors']['connectors'][number]
 
 export function ConnectorsView() {
   const { value, error } = useApi<Schemas['Connectors']>('/connectors')
-  const { parameters } = route.value
   return (
     <ListView
       view="connectors"
       noun="connector"
       rows={value?.connectors}
       idOf={({ connector }) => connector}
-      nameOf={(connector) => connector.display_name}
       textOf={({ connector, display_name: name, tools }) => [connector, name, ...tools].join(' ')}
       error={error}
       columns={[
@@ -31,21 +30,9 @@ export function ConnectorsView() {
           value: (connector) => connector.display_name,
           cell: ({ connector }) => <p class="quiet">{connector}</p>,
         },
-        { title: 'Type', width: 144, class: 'mono roomy', cell: ({ authorization_type: type }) => type },
-        {
-          title: 'Tools',
-          width: 72,
-          class: 'number',
-          value: ({ tools }) => tools.length,
-          cell: ({ tools }) => tools.length,
-        },
-        {
-          title: 'Responders',
-          width: 112,
-          class: 'number roomy',
-          value: ({ responders }) => responders.length,
-          cell: ({ responders }) => responders.length,
-        },
+        { title: 'Type', width: 144, class: 'mono roomy', value: ({ authorization_type: type }) => type },
+        { title: 'Tools', width: 72, class: 'number', value: ({ tools }) => tools.length },
+        { title: 'Responders', width: 112, class: 'number roomy', value: ({ responders }) => responders.length },
         {
           title: 'Connection',
           width: 120,
@@ -57,25 +44,7 @@ export function ConnectorsView() {
           <p>Add connectors with a seed: --seed, or POST /_mock/seed. A command writes one to begin with:</p>
         </Empty>
       }
-      detail={(id) => {
-        const connector = value?.connectors.find((each) => each.connector === id)
-        return (
-          <Detail
-            label="Connector"
-            name={connector?.display_name}
-            close={() => go('connectors', '', parameters)}
-            title={<h2>{connector?.display_name ?? id}</h2>}
-          >
-            <div class="detail-body">
-              {connector ? (
-                <ConnectorDetail connector={connector} />
-              ) : (
-                value && <Empty title="There is no such connector." />
-              )}
-            </div>
-          </Detail>
-        )
-      }}
+      open={(connector) => <ConnectorDetail connector={connector} />}
     >
       <Replicas />
     </ListView>
@@ -84,15 +53,13 @@ export function ConnectorsView() {
 
 function ConnectorDetail({ connector }: Readonly<{ connector: Connector }>) {
   const { connector: name, display_name, enabled, tools, responders, base_url } = connector
-  const { busy, error, run } = useAction()
   return (
-    <div class="column sent">
+    <>
       {connector.description !== '' && <p>{connector.description}</p>}
       <div class="buttons">
         <SmallButton
           label={enabled ? 'Disable its connection' : 'Enable its connection'}
-          disabled={busy}
-          onClick={() => run(() => change('POST', pathOf('connections', name, enabled ? 'disable' : 'enable')))}
+          act={() => change('POST', pathOf('connections', name, enabled ? 'disable' : 'enable'))}
         />
         <a class="button small" href={linkTo('links', NEW, { connector: name })}>
           Create a link
@@ -101,7 +68,6 @@ function ConnectorDetail({ connector }: Readonly<{ connector: Connector }>) {
           Its accounts
         </a>
       </div>
-      <Problem error={error} />
       <Facts
         facts={[
           ['Base URL', base_url && <code>{base_url}</code>],
@@ -125,7 +91,7 @@ function ConnectorDetail({ connector }: Readonly<{ connector: Connector }>) {
           <Command text={mcpServers(connector)} />
         </>
       )}
-    </div>
+    </>
   )
 }
 
@@ -161,15 +127,13 @@ export function CollectionsView() {
       label={current && collectionName(current)}
       rows={value && (path === null || items.value) && all.slice(-MAX_ITEMS).reverse()}
       idOf={(item) => cellOf(item[key])}
-      nameOf={(item) => cellOf(item[key])}
       textOf={(item) => JSON.stringify(item)}
       note={`${plural(all.length, 'item')}${all.length > MAX_ITEMS ? `, the newest ${MAX_ITEMS} of them` : ''}`}
       error={error ?? items.error}
       columns={[
-        { title: key, cell: () => null, value: (item) => cellOf(item[key]) },
+        { title: key, value: (item) => cellOf(item[key]) },
         ...fields.slice(0, MAX_COLUMNS).map((field, at): Column<Item> => {
-          const cell = (item: Item): string => cellOf(item[field])
-          return { title: field, class: at > 1 ? 'roomy' : '', cell, value: cell }
+          return { title: field, class: at > 1 ? 'roomy' : '', value: (item) => cellOf(item[field]) }
         }),
       ]}
       controls={
@@ -182,11 +146,11 @@ export function CollectionsView() {
               onInput={(collection) => go('collections', '', { collection })}
             />
             {owner && (
-              <Field
+              <Choice
+                name="account"
                 label="Account"
                 value={owner.id}
                 options={(owners.value?.accounts ?? []).map((each) => [each.id, each.identifier])}
-                onInput={(next) => setParameters({ account: next })}
               />
             )}
           </>
@@ -201,19 +165,7 @@ export function CollectionsView() {
           <Empty title="No items yet. Calls create them." />
         )
       }
-      detail={(id) => {
-        const item = all.find((each) => cellOf(each[key]) === id)
-        const { parameters } = route.value
-        return (
-          <Detail label="Item" name={id} close={() => go('collections', '', parameters)} title={<h2>{id}</h2>}>
-            <div class="detail-body">
-              <div class="sent">
-                {item ? <Json value={item} /> : items.value && <Empty title="There is no such item." />}
-              </div>
-            </div>
-          </Detail>
-        )
-      }}
+      open={(item) => <Json value={item} />}
     />
   )
 }
@@ -230,60 +182,47 @@ function cellOf(value: unknown): string {
 export function SnapshotsView() {
   const { value, error } = useApi<Schemas['Snapshots']>('/snapshots')
   const [name, setName] = useState('')
-  const action = useAction()
-  const { parameters } = route.value
-  const send = (method: string, ...path: readonly string[]): void =>
-    action.run(async () => {
-      await change(method, pathOf('snapshots', ...path))
-      setName('')
-    })
+  const send = (method: string, ...path: readonly string[]) => change(method, pathOf('snapshots', ...path))
+  const restore = (snapshot: string): void => {
+    notice.value = {
+      title: `Restore ${snapshot}?`,
+      text: 'Accounts, settings and the clock go back to the snapshot. Later changes are lost.',
+      actions: [['Restore', () => send('POST', snapshot, 'restore')]],
+    }
+  }
   return (
     <ListView
       view="snapshots"
       noun="snapshot"
       rows={value?.snapshots}
       idOf={(snapshot) => snapshot.name}
-      nameOf={(snapshot) => snapshot.name}
       textOf={(snapshot) => snapshot.name}
-      error={error ?? action.error}
+      error={error}
       columns={[
-        { title: 'Snapshot', value: (snapshot) => snapshot.name, cell: () => null },
-        {
-          title: 'Taken',
-          width: 176,
-          class: 'mono',
-          value: ({ taken_at }) => taken_at,
-          cell: ({ taken_at }) => momentOf(taken_at),
-        },
+        { title: 'Snapshot', value: (snapshot) => snapshot.name },
+        { title: 'Taken', width: 176, class: 'mono', value: ({ taken_at: at }) => momentOf(at) },
         {
           title: 'Actions',
           width: 168,
           cell: ({ name: each }) => (
             <div class="buttons">
-              <Confirmed
-                label="Restore"
-                class="small"
-                disabled={action.busy}
-                title={`Restore ${each}?`}
-                text="Accounts, settings and the clock go back to the snapshot. Later changes are lost."
-                act={() => send('POST', each, 'restore')}
-              />
-              <SmallButton
-                label="Delete"
-                disabled={action.busy}
-                aria-label={`Delete the snapshot ${each}`}
-                onClick={() => send('DELETE', each)}
-              />
+              <SmallButton label="Restore" onClick={() => restore(each)} />
+              <SmallButton label="Delete" aria-label={`Delete the snapshot ${each}`} act={() => send('DELETE', each)} />
             </div>
           ),
         },
       ]}
       controls={
-        <Form class="buttons" submit={() => send('PUT', name)}>
+        <Form
+          inline
+          label="Save a snapshot"
+          disabled={name === ''}
+          submit={async () => {
+            await send('PUT', name)
+            setName('')
+          }}
+        >
           <Field label="Name" wrap="choice" value={name} placeholder="Name of a new one" onInput={setName} />
-          <button class="small" disabled={name === '' || action.busy}>
-            Save a snapshot
-          </button>
         </Form>
       }
       empty={
@@ -291,22 +230,7 @@ export function SnapshotsView() {
           <p>A snapshot saves accounts, settings and the clock. A row then says what has changed since.</p>
         </Empty>
       }
-      detail={(id) => (
-        <Detail
-          label="Snapshot"
-          name={id}
-          close={() => go('snapshots', '', parameters)}
-          title={
-            <>
-              <h2>{id}</h2> <span class="quiet">what changed since</span>
-            </>
-          }
-        >
-          <div class="detail-body">
-            <Diff name={id} />
-          </div>
-        </Detail>
-      )}
+      open={(snapshot) => <Diff name={snapshot.name} />}
       footer={<WholeState />}
     />
   )
@@ -367,19 +291,21 @@ function Replicas() {
 }
 
 function WholeState() {
-  const file = useRef<HTMLInputElement>(null)
-  const [done, setDone] = useState('')
-  const { busy, error, run } = useAction()
-  const upload = (chosen: File): void =>
-    run(async () => {
-      await call('PUT', '/state', { body: await chosen.text() })
-      setDone(`The state of ${chosen.name} is loaded.`)
-    })
-  const reset = (): void =>
-    run(async () => {
-      await call('POST', '/reset')
-      setDone('The environment is reset to its seed.')
-    })
+  const upload = async (file: File): Promise<void> => {
+    await call('PUT', '/state', { body: await file.text() })
+    notice.value = { text: `The state of ${file.name} is loaded.` }
+  }
+  const reset = async (): Promise<void> => {
+    await call('POST', '/reset')
+    notice.value = { text: 'The environment is reset to its seed.' }
+  }
+  const askToReset = (): void => {
+    notice.value = {
+      title: `Reset ${environment.value}?`,
+      text: 'Accounts, clock, scenarios, links and the request journal go back to the seed. Clients, bearer tokens and snapshots stay.',
+      actions: [['Reset', reset]],
+    }
+  }
   return (
     <footer class="column actions">
       <strong>Whole state</strong>
@@ -388,36 +314,10 @@ function WholeState() {
         changes no row.
       </p>
       <div class="buttons">
-        <SmallButton
-          label="Download"
-          disabled={busy}
-          onClick={() => run(() => download('/state', `toolmock-state-${environment.value}.json`))}
-        />
-        <SmallButton label="Upload" disabled={busy} onClick={() => file.current?.click()} />
-        <Confirmed
-          label="Reset"
-          class="small danger"
-          disabled={busy}
-          title={`Reset ${environment.value}?`}
-          text="Accounts, clock, scenarios, links and the request journal go back to the seed. Clients, bearer tokens and snapshots stay."
-          act={reset}
-        />
-        <input
-          ref={file}
-          type="file"
-          class="visually-hidden"
-          tabIndex={-1}
-          aria-label="State file"
-          accept=".json,.yaml,.yml"
-          onChange={({ currentTarget }) => {
-            const [chosen] = currentTarget.files ?? []
-            if (chosen) upload(chosen)
-            currentTarget.value = ''
-          }}
-        />
+        <SmallButton label="Download" act={() => download('/state', `toolmock-state-${environment.value}.json`)} />
+        <SmallButton label="Upload" onClick={() => chooseFile('.json,.yaml,.yml', upload)} />
+        <SmallButton label="Reset" class="danger" onClick={askToReset} />
       </div>
-      {done !== '' && !error && <p role="status">{done}</p>}
-      <Problem error={error} />
     </footer>
   )
 }

@@ -1,13 +1,12 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../../model/domain/text.ts'
+import { notice } from './actions.ts'
 import { call, type Schemas } from './api.ts'
 import { environment, go, NEW } from './hash-route.ts'
 import { coloured } from './highlight.ts'
 import { change } from './live.ts'
-import { notice } from './notice.tsx'
 import { Button, SmallButton } from './controls.tsx'
-import { Problem } from './layout.tsx'
-import { pathOf, useAction, useDelayed } from './use-api.ts'
+import { pathOf, useDelayed } from './use-api.ts'
 
 /** The text of a scenario that is not saved. It is kept until the tab is closed. */
 function draftOf(name: string) {
@@ -50,7 +49,6 @@ export function Editor({ of, text: initialText }: Readonly<{ of: string; text: s
     }
   }, [])
   const [problems, setProblems] = useState<readonly DocumentProblem[] | undefined>(undefined)
-  const { busy, error, run } = useAction()
   const area = useRef<HTMLTextAreaElement>(null)
   const parts = useMemo(() => coloured(text), [text])
   const check = (signal: AbortSignal): void =>
@@ -60,17 +58,16 @@ export function Editor({ of, text: initialText }: Readonly<{ of: string; text: s
     )
   useDelayed(check, CHECK_DELAY_MS, [text])
   const name = /^name:\s*["']?([A-Za-z0-9._-]+)/m.exec(text)?.[1] ?? /"name"\s*:\s*"([^"]+)"/.exec(text)?.[1] ?? ''
-  const save = (start: boolean): void =>
-    run(async () => {
-      const path = pathOf('scenarios', name)
-      await change('PUT', path, { body: text })
-      draft.keep(undefined)
-      if (start) await change('POST', `${path}/start`)
-      go('scenarios', name)
-    })
+  const save = async (start: boolean): Promise<void> => {
+    const path = pathOf('scenarios', name)
+    await change('PUT', path, { body: text })
+    draft.keep(undefined)
+    if (start) await change('POST', `${path}/start`)
+    go('scenarios', name)
+  }
   const lines = text.split('\n')
   const wrong = new Set(problems?.map(({ line }) => line))
-  const usable = problems?.length === 0 && name !== '' && !busy
+  const usable = problems?.length === 0 && name !== ''
   return (
     <div class="column">
       <label class="visually-hidden" for={id}>
@@ -115,8 +112,8 @@ export function Editor({ of, text: initialText }: Readonly<{ of: string; text: s
         {problems?.length === 0 && <li class="quiet">No problem found.</li>}
       </ul>
       <div class="buttons">
-        <Button label="Save and start" class="primary" disabled={!usable} onClick={() => save(true)} />
-        <Button label="Save" disabled={!usable} onClick={() => save(false)} />
+        <Button label="Save and start" class="primary" disabled={!usable} act={() => save(true)} />
+        <Button label="Save" disabled={!usable} act={() => save(false)} />
         {isUnsaved && (
           <>
             <span class="quiet" role="status">
@@ -126,7 +123,6 @@ export function Editor({ of, text: initialText }: Readonly<{ of: string; text: s
           </>
         )}
       </div>
-      <Problem error={error} />
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { TimelineEntry } from './api.ts'
-import { ALL, environment, go, route } from './hash-route.ts'
+import { ALL, environment, go, NO_ITEM, route } from './hash-route.ts'
 
 /** Whether the entry is a request with an answer. Changes of the clock and other control calls are not. */
 export function isAnswered({ kind }: Pick<TimelineEntry, 'kind'>): boolean {
@@ -27,17 +27,11 @@ export function show(entry: TimelineEntry): void {
   // When all environments are shown, the URL names the environment of the request.
   go('timeline', entry.id, {
     ...parameters,
-    ...NOT_COMPARED,
+    ...NO_ITEM,
+    tab: parameters['tab'] ?? '',
     ...(environment.value === ALL ? { in: entry.environment } : {}),
   })
 }
-
-export function close(): void {
-  const { parameters } = route.value
-  go('timeline', '', { ...parameters, in: '', tab: '', ...NOT_COMPARED })
-}
-
-const NOT_COMPARED = { with: '', within: '' }
 
 /** The entry that the next one is compared with. */
 export const marked = signal<TimelineEntry | undefined>(undefined)

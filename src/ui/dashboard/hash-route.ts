@@ -76,6 +76,15 @@ export function go(view: View, id = '', parameters: Readonly<Record<string, stri
   location.hash = linkTo(view, id, parameters)
 }
 
+/** Closes the open item; the list stays as it is. */
+export function closeItem(): void {
+  const { view, parameters } = route.value
+  go(view, '', { ...parameters, ...NO_ITEM })
+}
+
+/** What says how an item is shown. */
+export const NO_ITEM = { in: '', tab: '', with: '', within: '' }
+
 /** Shows another environment. The view stays; its open item is closed. */
 export function enter(name: string): void {
   location.hash = hashOf({

@@ -2,19 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { type ApiError, serverUrl } from './api.ts'
-import { Button, CopyButton, SmallButton } from './controls.tsx'
-import { ALL, environment, setParameters } from './hash-route.ts'
+import { Button, CopyButton, Problem, SmallButton } from './controls.tsx'
+import { ALL, closeItem, environment, setParameters } from './hash-route.ts'
 import { Icon } from './icons.tsx'
-
-export function Problem({ error }: Readonly<{ error?: Pick<ApiError, 'message'> | undefined }>) {
-  if (!error) return null
-  return (
-    <p class="notice problem error" role="alert">
-      <Icon name="alert" />
-      {error.message}
-    </p>
-  )
-}
 
 /** Takes the place of a value that is not loaded, with the error when loading failed. `gone` says that it does not exist. */
 export function Loading({ error, gone }: Readonly<{ error?: ApiError | undefined; gone?: string }>) {
@@ -106,18 +96,29 @@ export function Section({
 export const openItem = signal('')
 
 /** The open item beside a list. It takes the focus, so that the next Tab goes to its first button. */
-export function Detail({
+export function Detail<Value>({
   label,
   name = label,
-  title,
-  close,
+  heading = name,
+  tags,
+  value,
+  error,
+  gone = `There is no such ${label.toLowerCase()}.`,
   children,
+  footer,
 }: Readonly<{
   label: string
+  /** Its name, which the title of the page has. */
   name?: string | undefined
-  title: ComponentChildren
-  close: () => void
-  children: ComponentChildren
+  heading?: string | undefined
+  /** Around the heading. */
+  tags?: readonly [before: ComponentChildren, after: ComponentChildren] | undefined
+  /** What it shows; undefined until it is loaded. What was removed stays until it is closed. */
+  value: Value | undefined
+  error?: ApiError | undefined
+  gone?: string
+  children: (value: Value) => ComponentChildren
+  footer?: ComponentChildren
 }>) {
   useEffect(() => {
     openItem.value = name
@@ -130,10 +131,18 @@ export function Detail({
   return (
     <section ref={section} class="column detail" aria-label={label} tabIndex={-1}>
       <header class="row detail-head">
-        <div class="row wrap detail-title">{title}</div>
-        <SmallButton label="Close" onClick={close} />
+        <div class="row wrap detail-title">
+          {tags?.[0]}
+          <h2>{heading}</h2>
+          {tags?.[1]}
+        </div>
+        <SmallButton label="Close" onClick={closeItem} />
       </header>
-      {children}
+      <div class="detail-body">
+        {(value === undefined || error?.status === 404) && <Loading error={error} gone={gone} />}
+        {value !== undefined && children(value)}
+      </div>
+      {footer}
     </section>
   )
 }

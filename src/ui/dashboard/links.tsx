@@ -1,29 +1,22 @@
 import { useState } from 'preact/hooks'
 import { shellQuote } from '../../model/domain/text.ts'
+import { notice } from './actions.ts'
 import { type Schemas, serverUrl } from './api.ts'
 import { distanceOf } from './format.ts'
 import { change, clockNow } from './live.ts'
 import { Tag } from './content.tsx'
 import { CopyButton, Dialog, Field, Form, SmallButton } from './controls.tsx'
-import { Empty, Problem } from './layout.tsx'
+import { Empty } from './layout.tsx'
 import { ListView } from './list-view.tsx'
 import { go, inEnvironment, linkTo, NEW, route, setParameters } from './hash-route.ts'
-import { pathOf, useAction, useApi } from './use-api.ts'
+import { pathOf, useApi } from './use-api.ts'
 
 type Link = Schemas['Link']
 type Connector = Schemas['Connectors']['connectors'][number]
 
-interface Decided {
-  readonly link: Link
-  readonly decision: 'approve' | 'deny'
-  readonly redirect: string
-  readonly person: string
-}
-
 export function LinksView() {
   const { value, error } = useApi<Schemas['Links']>('/links')
   const connectors = useApi<Schemas['Connectors']>('/connectors').value?.connectors ?? []
-  const [decided, setDecided] = useState<Decided | undefined>(undefined)
   const { id, parameters } = route.value
   const now = clockNow.value ?? 0
   const peopleOf = (link: Link): readonly string[] =>
@@ -35,7 +28,6 @@ export function LinksView() {
         noun="open link"
         rows={value?.links}
         idOf={(link) => link.id}
-        nameOf={({ identifier }) => identifier}
         textOf={({ identifier, connector }) => `${identifier} ${connector}`}
         hrefOf={() => undefined}
         error={error}
@@ -54,7 +46,7 @@ export function LinksView() {
           {
             title: 'Sign in as, and decide',
             width: 500,
-            cell: (link) => <Decide link={link} people={peopleOf(link)} done={setDecided} />,
+            cell: (link) => <Decide link={link} people={peopleOf(link)} />,
           },
         ]}
         controls={
@@ -67,32 +59,13 @@ export function LinksView() {
             <p>A client asks for one to connect an account. Create one with New link to try it, or from a shell:</p>
           </Empty>
         }
-      >
-        {decided && <Done decided={decided} />}
-      </ListView>
+      />
       {id === NEW && (
         <Dialog title="New link" onClose={() => go('links')}>
           <NewLink connectors={connectors} />
         </Dialog>
       )}
     </>
-  )
-}
-
-function Done({ decided: { link, decision, person, redirect } }: Readonly<{ decided: Decided }>) {
-  return (
-    <p class="notice info" role="status">
-      <span>
-        {decision === 'approve' ? 'Approved' : 'Denied'}: <strong>{link.identifier}</strong> at {link.connector}
-        {person !== '' && (
-          <>
-            , signed in as <strong>{person}</strong>
-          </>
-        )}
-        . The redirect goes to <code>{redirect}</code>.{' '}
-        <a href={linkTo('accounts', '', { q: link.identifier })}>Show the account</a>
-      </span>
-    </p>
   )
 }
 
@@ -106,17 +79,15 @@ export function linkCommand(connector: string): string {
 function NewLink({ connectors }: Readonly<{ connectors: readonly Connector[] }>) {
   const { connector = '', identifier = '' } = route.value.parameters
   const [verifyUrl, setVerifyUrl] = useState('')
-  const { busy, error, run } = useAction()
   const chosen = connector === '' ? (connectors[0]?.connector ?? '') : connector
   const people = connectors.find((each) => each.connector === chosen)?.people ?? []
-  const create = (): void =>
-    run(async () => {
-      const body = { connector: chosen, identifier, ...(verifyUrl === '' ? {} : { user_verify_url: verifyUrl }) }
-      await change('POST', '/links', { body })
-      go('links')
-    })
+  const create = async (): Promise<void> => {
+    const body = { connector: chosen, identifier, ...(verifyUrl === '' ? {} : { user_verify_url: verifyUrl }) }
+    await change('POST', '/links', { body })
+    go('links')
+  }
   return (
-    <Form aria-label="New link" submit={create}>
+    <Form aria-label="New link" label="Create link" disabled={identifier === '' || chosen === ''} submit={create}>
       <Field
         label="Connector"
         wrap="field"
@@ -145,29 +116,25 @@ function NewLink({ connectors }: Readonly<{ connectors: readonly Connector[] }>)
         placeholder="http://localhost:3000/verified"
         onInput={setVerifyUrl}
       />
-      <button class="primary" disabled={busy || identifier === '' || chosen === ''}>
-        Create link
-      </button>
-      <Problem error={error} />
     </Form>
   )
 }
 
-function Decide({
-  link,
-  people,
-  done,
-}: Readonly<{ link: Link; people: readonly string[]; done: (decided: Decided) => void }>) {
-  const { busy, error, run } = useAction()
+function Decide({ link, people }: Readonly<{ link: Link; people: readonly string[] }>) {
   const [as, setAs] = useState(link.signs_in_as ?? '')
-  const complete = (decision: 'approve' | 'deny'): void =>
-    run(async () => {
-      const person = decision === 'approve' ? as : ''
-      const body = { decision, ...(person !== '' && { as: person }) }
-      const path = pathOf('links', link.id, 'complete')
-      const { redirect_url: redirect } = await change<Schemas['Redirect']>('POST', path, { body })
-      done({ link, decision, redirect, person })
+  const complete = async (decision: 'approve' | 'deny'): Promise<void> => {
+    const { id, identifier, connector } = link
+    const person = decision === 'approve' ? as : ''
+    const body = { decision, ...(person !== '' && { as: person }) }
+    const { redirect_url: redirect } = await change<Schemas['Redirect']>('POST', pathOf('links', id, 'complete'), {
+      body,
     })
+    const [verb, who] = [decision === 'approve' ? 'Approved' : 'Denied', person && `, signed in as ${person}`]
+    notice.value = {
+      text: `${verb}: ${identifier} at ${connector}${who}. The redirect goes to ${redirect}.`,
+      actions: [['Show the account', () => go('accounts', '', { q: identifier })]],
+    }
+  }
   return (
     <div class="row wrap">
       {link.signs_in_as !== null && (
@@ -177,15 +144,14 @@ function Decide({
       <SmallButton
         label="Approve"
         class="primary"
-        disabled={busy || (link.signs_in_as !== null && as === '')}
-        onClick={() => complete('approve')}
+        disabled={link.signs_in_as !== null && as === ''}
+        act={() => complete('approve')}
       />
-      <SmallButton label="Deny" disabled={busy} onClick={() => complete('deny')} />
+      <SmallButton label="Deny" act={() => complete('deny')} />
       <a class="button small" href={link.link} target="_blank" rel="noreferrer">
         Open
       </a>
       <CopyButton text={() => link.link} label="Copy link" />
-      <Problem error={error} />
     </div>
   )
 }

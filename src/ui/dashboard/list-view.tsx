@@ -1,30 +1,37 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import type { ApiError } from './api.ts'
-import { plural } from '../../model/domain/text.ts'
-import { Button, SearchField } from './controls.tsx'
-import { Empty, Problem } from './layout.tsx'
-import { go, linkTo, route, setParameters, type View, VIEWS } from './hash-route.ts'
+import { capitalise, plural } from '../../model/domain/text.ts'
+import { Button, Problem, SearchField } from './controls.tsx'
+import { Detail, Empty } from './layout.tsx'
+import { closeItem, linkTo, route, setParameters, type View, VIEWS } from './hash-route.ts'
 import { useListNavigation } from './keyboard.ts'
 
-/** A column of a list. Its heading sorts by the parameter `sort` where it has `value`, or `sort`, by which the server sorts. */
+/** A column of a list, whose heading sorts by the parameter `sort` of the route. */
 export interface Column<Row> {
   readonly title: string
-  readonly cell: (row: Row) => ComponentChildren
+  /** What it is sorted by, and shown where it has no `cell`. */
+  readonly value?: (row: Row) => string | number
+  /** The word of the parameter `sort` by which the server sorts. */
+  readonly sort?: string
+  readonly cell?: (row: Row) => ComponentChildren
   readonly class?: string
   /** In pixels; the first column has the remaining room. */
   readonly width?: number
-  readonly value?: (row: Row) => string | number
-  readonly sort?: string
 }
 
-/** The list of a view with its search, and the open item beside it. The first column has the name of the item. */
+/** The first column has the name of the row. */
+export type Columns<Row> = readonly [
+  Column<Row> & { readonly value: NonNullable<Column<Row>['value']> },
+  ...Column<Row>[],
+]
+
+/** The list of a view with its search, and the open item beside it. */
 export function ListView<Row>({
   view,
   noun,
   rows,
   columns,
   idOf,
-  nameOf,
   textOf,
   hrefOf,
   label = VIEWS[view].title,
@@ -33,6 +40,7 @@ export function ListView<Row>({
   error,
   controls,
   empty,
+  open,
   detail,
   children,
   footer,
@@ -41,9 +49,8 @@ export function ListView<Row>({
   noun: string
   /** Undefined while they are loaded. */
   rows: readonly Row[] | undefined
-  columns: readonly [Column<Row>, ...Column<Row>[]]
+  columns: Columns<Row>
   idOf: (row: Row) => string
-  nameOf: (row: Row) => string
   /** What is searched; the server searches where it is absent. */
   textOf?: (row: Row) => string
   /** Where the name of a row leads, for rows that do not open beside the list; undefined for nowhere. */
@@ -55,6 +62,9 @@ export function ListView<Row>({
   controls?: ComponentChildren
   /** Instead of a list that is empty without a filter. */
   empty?: ComponentChildren
+  /** The open row beside the list. */
+  open?: (row: Row) => ComponentChildren
+  /** The open item, which is not read from the rows. */
   detail?: (id: string) => ComponentChildren
   /** Below the rows. */
   children?: ComponentChildren
@@ -65,19 +75,18 @@ export function ListView<Row>({
   const { q = '', sort = '' } = parameters
   const searched = q.toLowerCase()
   const matching = textOf ? rows?.filter((row) => textOf(row).toLowerCase().includes(searched)) : rows
-  const ordered = sortedBy(matching ?? [], columns, sort)
-  useListNavigation(ordered.length, () => go(view, '', parameters))
+  const column = columns.find((each) => keyOf(each) === sort.replace(/^-/, '') && each.sort === undefined)
+  const ordered = sortedBy(matching ?? [], column?.value, sort)
+  useListNavigation(ordered.length, closeItem)
+  const nameOf = (row: Row): string => String(columns[0].value(row))
   const addressOf = (row: Row): string | undefined =>
     hrefOf ? hrefOf(row) : linkTo(view, idOf(row), { ...parameters, tab: '' })
+  const openRow = rows?.find((row) => idOf(row) === id)
   return (
     <div class="split">
       <div class="column list-side">
         <div class="buttons controls" role="search" aria-label={VIEWS[view].title}>
-          <SearchField
-            label={`Search ${VIEWS[view].title.toLowerCase()}`}
-            value={q}
-            onInput={(text) => setParameters({ q: text, from: '' })}
-          />
+          <SearchField label={`Search ${VIEWS[view].title.toLowerCase()}`} />
           {controls}
           <span class="space" />
           <small>{note}</small>
@@ -90,8 +99,16 @@ export function ListView<Row>({
             <table class="stacked">
               <thead>
                 <tr>
-                  {columns.map((column) => (
-                    <Head key={column.title} column={column} sort={sort} />
+                  {columns.map((each) => (
+                    <th
+                      key={each.title}
+                      scope="col"
+                      class={each.class}
+                      style={each.width === undefined ? {} : { width: `${each.width}px` }}
+                      aria-sort={directionOf(keyOf(each), sort)}
+                    >
+                      {each.value || each.sort ? <SortButton title={each.title} name={keyOf(each)} /> : each.title}
+                    </th>
                   ))}
                 </tr>
               </thead>
@@ -107,7 +124,7 @@ export function ListView<Row>({
                         if (!isControl && href !== undefined) location.hash = href
                       }}
                     >
-                      {columns.map(({ title, class: name, cell }, index) =>
+                      {columns.map(({ title, class: name, value, cell }, index) =>
                         index === 0 ? (
                           <th key={title} scope="row" class={name} title={nameOf(row)}>
                             {href === undefined ? (
@@ -117,11 +134,11 @@ export function ListView<Row>({
                                 {nameOf(row)}
                               </a>
                             )}
-                            {cell(row)}
+                            {cell?.(row)}
                           </th>
                         ) : (
                           <td key={title} class={name} data-label={title}>
-                            {cell(row)}
+                            {(cell ?? value)?.(row)}
                           </td>
                         ),
                       )}
@@ -135,7 +152,16 @@ export function ListView<Row>({
         )}
         {footer}
       </div>
-      {detail && id !== '' && <Fragment key={id}>{detail(id)}</Fragment>}
+      {id !== '' && (
+        <Fragment key={id}>
+          {detail?.(id)}
+          {open && rows && (
+            <Detail label={capitalise(noun)} name={openRow ? nameOf(openRow) : id} value={openRow}>
+              {(row) => <div class="column sent">{open(row)}</div>}
+            </Detail>
+          )}
+        </Fragment>
+      )}
     </div>
   )
 }
@@ -144,34 +170,34 @@ function keyOf<Row>({ sort, title }: Column<Row>): string {
   return sort ?? title.toLowerCase()
 }
 
-function Head<Row>({ column, sort }: Readonly<{ column: Column<Row>; sort: string }>) {
-  const { title, class: name, width } = column
-  const key = keyOf(column)
-  const [isUp, isDown] = [sort === key, sort === `-${key}`]
+function directionOf(name: string, sort: string): 'ascending' | 'descending' | undefined {
+  return sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined
+}
+
+/** The heading of a column: it sorts first the smallest, then the greatest, then as it was. */
+export function SortButton({ title, name }: Readonly<{ title: string; name: string }>) {
+  const direction = directionOf(name, route.value.parameters['sort'] ?? '')
+  const [arrow, next] =
+    direction === undefined ? ['', name] : direction === 'ascending' ? [' ▲', `-${name}`] : [' ▼', '']
   return (
-    <th
-      scope="col"
-      class={name}
-      style={width === undefined ? {} : { width: `${width}px` }}
-      aria-sort={isUp ? 'ascending' : isDown ? 'descending' : undefined}
-    >
-      {column.value || column.sort ? (
-        <Button
-          class="link"
-          label={`${title}${isUp ? ' ▲' : isDown ? ' ▼' : ''}`}
-          title={`Sort by ${title.toLowerCase()}`}
-          onClick={() => setParameters({ sort: isUp ? `-${key}` : isDown ? '' : key, from: '' })}
-        />
-      ) : (
-        title
-      )}
-    </th>
+    <Button
+      class="link"
+      label={`${title}${arrow}`}
+      title={`Sort by ${title.toLowerCase()}`}
+      aria-pressed={direction !== undefined}
+      onClick={() => setParameters({ sort: next, from: '' })}
+    />
   )
 }
 
-function sortedBy<Row>(rows: readonly Row[], columns: readonly Column<Row>[], sort: string): readonly Row[] {
-  const value = columns.find((column) => keyOf(column) === sort.replace(/^-/, ''))?.value
+/** The rows by what a column has; a minus sign before the name of the column is for the greatest first. */
+export function sortedBy<Row>(
+  rows: readonly Row[],
+  value: ((row: Row) => string | number) | undefined,
+  sort: string,
+): readonly Row[] {
   if (!value) return rows
   const sign = sort.startsWith('-') ? -1 : 1
-  return rows.toSorted((a, b) => (value(a) < value(b) ? -sign : value(a) > value(b) ? sign : 0))
+  const keyed = rows.map((row) => [value(row), row] as const)
+  return keyed.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0)).map(([, row]) => row)
 }

@@ -5,6 +5,7 @@ import {
   ApiError,
   call,
   type CallOptions,
+  type Query,
   refusal,
   type Schemas,
   type TimelineEntry,
@@ -34,6 +35,18 @@ export const connectionState = computed((): Connection => {
 })
 export const timeline = new Timeline()
 export const environments = signal<readonly { readonly name: string; readonly label: string | null }[]>([])
+
+/** The environments to choose from, by what they are called. */
+export function environmentOptions(): [name: string, text: string][] {
+  return environments.value.map(({ name, label }) => [name, label === null ? name : `${name}: ${label}`])
+}
+
+/** The requests of an environment, or those of each of all. */
+export function requestsIn(environment: string, query: Query, signal?: AbortSignal): Promise<Schemas['Requests'][]> {
+  const names = environment === ALL ? environments.value.map(({ name }) => name) : [environment]
+  const options = (name: string): CallOptions => ({ query: { ...query, environment: name }, ...(signal && { signal }) })
+  return Promise.all(names.map((name) => call<Schemas['Requests']>('GET', '/requests', options(name))))
+}
 
 /** Counts changes of the environment that is shown. Views load their data again when it changes. */
 export const changes = signal(0)

@@ -1,13 +1,12 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { type Action, allActions, dialog } from './actions.ts'
+import { type Action, allActions, dialog, perform } from './actions.ts'
 import { call, type Schemas, type TimelineEntry } from './api.ts'
 import { show, titleOf } from './entry.ts'
 import { ALL, enter, environment, go } from './hash-route.ts'
 import { Icon } from './icons.tsx'
 import { environments, timeline } from './live.ts'
 import { Dialog } from './controls.tsx'
-import { Problem } from './layout.tsx'
-import { pathOf, useAction, useApi } from './use-api.ts'
+import { pathOf, useApi } from './use-api.ts'
 
 /** An action of the list. `about` is said in quiet letters, and searched. */
 type Command = Required<Omit<Action, 'keys'>> & { readonly about: string }
@@ -20,7 +19,6 @@ export function Palette() {
   const id = useId()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
-  const { busy, error, run } = useAction()
   const isOne = environment.value !== ALL
   const wanted = text.trim().toLowerCase()
   const query = { query: wanted, limit: MAX_SHOWN, order: 'newest' }
@@ -39,16 +37,13 @@ export function Palette() {
   const at = Math.min(chosen, commands.length - 1)
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => list.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at, text])
-  const press = (command = commands[at]): void => {
-    if (command && !busy)
-      run(async () => {
-        await command.act()
-        close()
-      })
-  }
-  // What the palette has done can have opened the other dialog.
   const close = (): void => {
-    if (dialog.value === 'palette') dialog.value = ''
+    dialog.value = ''
+  }
+  const press = (command = commands[at]): void => {
+    if (!command) return
+    close()
+    void perform(command.act)
   }
   const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }
   return (
@@ -93,7 +88,6 @@ export function Palette() {
         ))}
       </ul>
       {commands.length === 0 && <p class="quiet">Nothing has these words.</p>}
-      <Problem error={error} />
     </Dialog>
   )
 }

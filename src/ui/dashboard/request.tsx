@@ -3,20 +3,21 @@ import { useEffect, useState } from 'preact/hooks'
 import { wayOf } from '../../model/domain/action.ts'
 import { findingText, isViolation } from '../../model/domain/finding.ts'
 import { plural } from '../../model/domain/text.ts'
+import { perform } from './actions.ts'
 import { call, type Explanation, type Request, saveAs, type Schemas, type TimelineEntry } from './api.ts'
 import { correctedBy } from './corrected.ts'
-import { close, compare, isAnswered, titleOf } from './entry.ts'
+import { compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
 import { Facts, Id, Items, Json, Status, Tag } from './content.tsx'
 import { Button, copyText, Menu, openMenu, SmallButton } from './controls.tsx'
-import { Command, Detail, Loading, openTab, Problem, Section, Tabs } from './layout.tsx'
+import { Command, Detail, openTab, Section, Tabs } from './layout.tsx'
 import { inEnvironment, linkTo, route } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 import { change, timeline } from './live.ts'
 import type { Language } from './snippets.ts'
 import { loadParts, OnDemand } from './on-demand.tsx'
-import { pathOf, useAction, useApi } from './use-api.ts'
+import { pathOf, useApi } from './use-api.ts'
 
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const { with: other = '' } = route.value.parameters
@@ -24,61 +25,51 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
   return <OnDemand>{({ Comparison }) => <Comparison key={other} id={id} other={other} />}</OnDemand>
 }
 
-const GONE = 'This request is no longer in the journal.'
-
 function OneRequest({ id }: Readonly<{ id: string }>) {
   const path = pathOf('requests', id)
   const { value, error } = useApi<{ request: Request }>(path)
-  const explanation = useApi<Explanation>(`${path}/explain`)
+  const explanation = useApi<Explanation>(`${path}/explain`).value
   const request = value?.request
+  const isAnswer = request !== undefined && isAnswered(request)
+  const title = request && titleOf(request)
+  const tab = isAnswer ? (TABS.find(([name]) => name === route.value.parameters['tab'])?.[0] ?? '') : 'facts'
+  useEffect(() => listen(Object.fromEntries(TABS.map(([name], at) => [String(at + 1), () => openTab(name)]))), [])
   return (
     <Detail
       label="Request"
-      name={request && [isAnswered(request) ? request.status || 'no answer' : '', titleOf(request)].join(' ').trim()}
-      close={close}
-      title={
-        <>
-          {request && isAnswered(request) && <Status status={request.status} />}
-          <h2>{request ? titleOf(request) : 'Request'}</h2>
-          {request && isAnswered(request) && <small class="summary">{summaryOf(request)}</small>}
-        </>
+      name={isAnswer ? `${request.status || 'no answer'} ${title}` : title}
+      heading={title}
+      tags={
+        isAnswer ? [<Status status={request.status} />, <small class="summary">{summaryOf(request)}</small>] : undefined
       }
+      value={request}
+      error={error}
+      gone="This request is no longer in the journal."
+      footer={isAnswer && !request.webhook && <ActionBar request={request} />}
     >
-      {(error?.status === 404 || !request) && (
-        <Loading error={error} gone={request ? `${GONE} It stays here until it is closed.` : GONE} />
+      {(current) => (
+        <>
+          {explanation && isAnswer && hasNews(current) && <Cause explanation={explanation} request={current} />}
+          {explanation && <Sequence steps={explanation.steps} />}
+          <EventsOf id={id} />
+          {isAnswer && <Tabs label="Parts of the request" tabs={TABS} tab={tab} />}
+          <div role={isAnswer ? 'tabpanel' : undefined} aria-labelledby={isAnswer ? `tab-${tab}` : undefined}>
+            {tab === '' ? (
+              <SentRequest request={current} />
+            ) : tab === 'answer' ? (
+              <Message message={current.response} />
+            ) : (
+              <RequestFacts request={current} facts={explanation?.facts ?? []} />
+            )}
+          </div>
+        </>
       )}
-      {request && <LoadedRequest request={request} explanation={explanation.value} />}
     </Detail>
   )
 }
 
-function LoadedRequest({ request, explanation }: Readonly<{ request: Request; explanation: Explanation | undefined }>) {
-  const isAnswer = isAnswered(request)
-  const tab = isAnswer ? (TABS.find(([name]) => name === route.value.parameters['tab'])?.[0] ?? '') : 'facts'
-  const hasNews = request.status === 0 || request.status >= 400 || request.findings.length > 0
-  useEffect(() => listen(Object.fromEntries(TABS.map(([name], at) => [String(at + 1), () => openTab(name)]))), [])
-  return (
-    <>
-      <div class="detail-body">
-        {explanation && isAnswer && (hasNews || request.refreshes.length > 0 || request.webhook) && (
-          <Cause explanation={explanation} request={request} />
-        )}
-        {explanation && <Sequence steps={explanation.steps} />}
-        <EventsOf id={request.id} />
-        {isAnswer && <Tabs label="Parts of the request" tabs={TABS} tab={tab} />}
-        <div role={isAnswer ? 'tabpanel' : undefined} aria-labelledby={isAnswer ? `tab-${tab}` : undefined}>
-          {tab === '' ? (
-            <SentRequest request={request} />
-          ) : tab === 'answer' ? (
-            <Message message={request.response} />
-          ) : (
-            <RequestFacts request={request} facts={explanation?.facts ?? []} />
-          )}
-        </div>
-      </div>
-      {isAnswer && !request.webhook && <ActionBar request={request} />}
-    </>
-  )
+function hasNews({ status, findings, refreshes, webhook }: Request): boolean {
+  return status === 0 || status >= 400 || findings.length > 0 || refreshes.length > 0 || webhook !== null
 }
 
 function RequestFacts({ request, facts }: Readonly<{ request: Request; facts: readonly string[] }>) {
@@ -181,7 +172,6 @@ function Message({ message }: Readonly<{ message: Request['request'] }>) {
 /** Why the answer is what it is: one sentence, its findings, and what can be done about it, first by a button. */
 function Cause({ explanation, request }: Readonly<{ explanation: Explanation; request: Request }>) {
   const { cause, because, findings, actions } = explanation
-  const { busy, error, run } = useAction()
   const tone = findings.some(isViolation) || request.status === 0 ? 'error' : toneOf(request.status)
   const text = cause
     .map((part) => part.text)
@@ -202,19 +192,12 @@ function Cause({ explanation, request }: Readonly<{ explanation: Explanation; re
       ))}
       {acts.map(([action, act], at) =>
         act ? (
-          <Button
-            key={at}
-            label={action.text.replace(/\.$/, '')}
-            class={at === 0 ? 'primary' : ''}
-            disabled={busy}
-            onClick={() => run(act)}
-          />
+          <Button key={at} label={action.text.replace(/\.$/, '')} class={at === 0 ? 'primary' : ''} act={act} />
         ) : (
           <p key={at}>→ {action.text}</p>
         ),
       )}
       {canEdit && <Button label="Edit and send" class="primary" onClick={() => (isEditing.value = true)} />}
-      <Problem error={error} />
     </section>
   )
 }
@@ -257,7 +240,6 @@ const isEditing = signal(false)
 
 /** What can be done with a request, at the bottom of its view. */
 function ActionBar({ request }: Readonly<{ request: Request }>) {
-  const { busy, error, run } = useAction()
   const [isCopied, setCopied] = useState(false)
   const [saved, setSaved] = useState<Schemas['Replay'] | undefined>(undefined)
   const { value } = useApi<Schemas['Scenarios']>(request.operation === null ? null : '/scenarios')
@@ -267,32 +249,31 @@ function ActionBar({ request }: Readonly<{ request: Request }>) {
   const running = value?.scenarios.find(({ name, running: runs }) => runs && names.includes(name))
   const success = lastSuccess(request)
   const isSendable = canSend(request)
-  const send = (): void => run(() => loadParts().then(({ sendAgain }) => sendAgain(request)))
-  const copy = (language: Language): void =>
-    run(async () => {
-      const { snippetIn } = await loadParts()
-      copyText(snippetIn(language, request))
-      setCopied(true)
-      setTimeout(() => setCopied(false), 1500)
-    })
-  const fail = (failure: Failure): void =>
-    run(async () => {
-      const scenario = failureScenario(request, failure)
-      const path = `/scenarios/${scenario.name}`
-      await call('PUT', path, { body: scenario })
-      await change('POST', `${path}/start`)
-    })
-  const save = (): void =>
-    run(async () => {
-      const replay = await call<Schemas['Replay']>('POST', pathOf('requests', request.id, 'scenario'))
-      await call('PUT', pathOf('scenarios', replay.scenario.name), { body: replay.scenario })
-      setSaved(replay)
-    })
-  useEffect(() => listen({ f: () => openMenu('Fail next'), ...(isSendable && { r: send, c: () => copy('curl') }) }))
+  const send = () => loadParts().then(({ sendAgain }) => sendAgain(request))
+  const copy = async (language: Language): Promise<void> => {
+    const { snippetIn } = await loadParts()
+    copyText(snippetIn(language, request))
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1500)
+  }
+  const fail = async (failure: Failure): Promise<void> => {
+    const scenario = failureScenario(request, failure)
+    const path = `/scenarios/${scenario.name}`
+    await call('PUT', path, { body: scenario })
+    await change('POST', `${path}/start`)
+  }
+  const save = async (): Promise<void> => {
+    const replay = await call<Schemas['Replay']>('POST', pathOf('requests', request.id, 'scenario'))
+    await call('PUT', pathOf('scenarios', replay.scenario.name), { body: replay.scenario })
+    setSaved(replay)
+  }
+  useEffect(() => {
+    const keys = { r: () => perform(send), c: () => perform(() => copy('curl')) }
+    return listen({ f: () => openMenu('Fail next'), ...(isSendable && keys) })
+  })
   useEffect(() => () => void (isEditing.value = false), [])
   return (
     <footer class="column actions">
-      <Problem error={error} />
       {running && (
         <p class="notice info" role="status">
           {running.spent ? (
@@ -301,11 +282,7 @@ function ActionBar({ request }: Readonly<{ request: Request }>) {
             <span>
               {running.description} <a href={linkTo('scenarios', running.name, inEnvironment())}>Its scenario</a> is
               running.{' '}
-              <SmallButton
-                label="Stop it"
-                disabled={busy}
-                onClick={() => run(() => change('POST', pathOf('scenarios', running.name, 'stop')))}
-              />
+              <SmallButton label="Stop it" act={() => change('POST', pathOf('scenarios', running.name, 'stop'))} />
             </span>
           )}
         </p>
@@ -341,7 +318,7 @@ function ActionBar({ request }: Readonly<{ request: Request }>) {
             items={LANGUAGES.map((language) => [`As ${language}`, () => copy(language)])}
           />
         )}
-        <SmallButton label="Save as scenario" disabled={busy} onClick={save} />
+        <SmallButton label="Save as scenario" act={save} />
         {request.request.truncated !== undefined && <small>Its body was cut: it cannot be sent or copied.</small>}
       </div>
       {isEditing.value && (
@@ -355,7 +332,6 @@ const LANGUAGES: readonly Language[] = ['curl', 'TypeScript', 'Python']
 
 function Saved({ replay: { scenario, seed, clock, mcp, notes } }: Readonly<{ replay: Schemas['Replay'] }>) {
   const { name } = scenario
-  const { error, run } = useAction()
   const save = async (): Promise<void> => {
     const { document } = await call<Schemas['ScenarioWithDocument']>('GET', pathOf('scenarios', name))
     saveAs(new Blob([document ?? JSON.stringify(scenario)]), `${name}.yaml`)
@@ -375,9 +351,8 @@ function Saved({ replay: { scenario, seed, clock, mcp, notes } }: Readonly<{ rep
       )}
       {notes.length > 0 && <Items items={notes} />}
       <div class="buttons">
-        <SmallButton label="Download scenario and seed" onClick={() => run(save)} />
+        <SmallButton label="Download scenario and seed" act={save} />
       </div>
-      <Problem error={error} />
     </div>
   )
 }

@@ -1,114 +1,73 @@
 import { signal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
 import { browserJson } from '../../model/domain/json.ts'
 import { plural } from '../../model/domain/text.ts'
-import { ApiError, call, type Request } from './api.ts'
+import { perform } from './actions.ts'
+import { ApiError, type Request } from './api.ts'
 import { Status, Tag } from './content.tsx'
-import { Field } from './controls.tsx'
+import { chooseFile, Field } from './controls.tsx'
 import { titleOf } from './entry.ts'
 import { ALL, environment, linkTo, route, setParameters } from './hash-route.ts'
-import { Empty, Loading } from './layout.tsx'
-import { type Column, ListView } from './list-view.tsx'
-import { environments } from './live.ts'
-import { useAction } from './use-api.ts'
+import { Empty } from './layout.tsx'
+import { type Columns, ListView } from './list-view.tsx'
+import { environmentOptions, requestsIn } from './live.ts'
 
 /** Two runs by their tests: only requests whose answers differ, or that one of the runs does not have. */
 export function RunsView() {
   const { before = '', after = environment.value } = route.value.parameters
-  const { busy, error, run } = useAction()
-  const file = useRef<HTMLInputElement>(null)
-  const choose = (side: 'before' | 'after', source: string): void => {
-    if (source === SAVED) {
-      sideOfFile.value = side
-      file.current?.click()
-    } else run(() => load(side, source))
-  }
   const { value: runs } = loaded
   const changes = runs.before && runs.after && differences(runs.before, runs.after)
   const failures = changes?.filter(({ change }) => change === 'fails now').length ?? 0
   return (
-    <>
-      <ListView
-        view="runs"
-        noun="change"
-        rows={changes ?? []}
-        idOf={({ key }) => key}
-        nameOf={({ test }) => test || 'no test'}
-        textOf={({ test, title, change }) => `${test} ${title} ${change}`}
-        hrefOf={({ after: request }) =>
-          request && after !== SAVED ? linkTo('timeline', request.id, { in: request.environment }) : undefined
-        }
-        note={changes && `${plural(changes.length, 'change')}, ${plural(failures, 'new failure')}`}
-        error={error}
-        columns={COLUMNS}
-        controls={(['before', 'after'] as const).map((side) => (
-          <Field
-            key={side}
-            label={side === 'before' ? 'The run before' : 'The run after'}
-            value={side === 'before' ? before : runs.after ? after : ''}
-            options={[['', `the run ${side}`], ...sources()]}
-            onInput={(source) => choose(side, source)}
-          />
-        ))}
-        empty={
-          busy ? (
-            <Loading />
-          ) : changes ? (
-            <Empty title="Both runs have the same answers." />
-          ) : (
-            <Empty title="Choose the run before and the run after." command="npx toolmock logs --json > run.jsonl">
-              <p>A run is an environment, all of them, or a journal that was saved with:</p>
-            </Empty>
-          )
-        }
-      />
-      <input
-        ref={file}
-        type="file"
-        class="visually-hidden"
-        tabIndex={-1}
-        aria-label="Saved journal"
-        accept=".json,.jsonl,.txt"
-        onChange={({ currentTarget }) => {
-          const [journal] = currentTarget.files ?? []
-          if (journal) run(async () => keep(sideOfFile.value, SAVED, entriesOf(await journal.text())))
-          currentTarget.value = ''
-        }}
-      />
-    </>
+    <ListView
+      view="runs"
+      noun="change"
+      rows={changes ?? []}
+      idOf={({ key }) => key}
+      textOf={({ test, title, change }) => `${test} ${title} ${change}`}
+      hrefOf={({ after: request }) =>
+        request && after !== SAVED ? linkTo('timeline', request.id, { in: request.environment }) : undefined
+      }
+      note={changes && `${plural(changes.length, 'change')}, ${plural(failures, 'new failure')}`}
+      columns={COLUMNS}
+      controls={(['before', 'after'] as const).map((side) => (
+        <Field
+          key={side}
+          label={`The run ${side}`}
+          value={side === 'before' ? before : runs.after ? after : ''}
+          options={[['', `the run ${side}`], [ALL, 'all environments'], ...environmentOptions(), [SAVED, `${SAVED} …`]]}
+          onInput={(source) => choose(side, source)}
+        />
+      ))}
+      empty={
+        changes ? (
+          <Empty title="Both runs have the same answers." />
+        ) : (
+          <Empty title="Choose the run before and the run after." command="npx toolmock logs --json > run.jsonl">
+            <p>A run is an environment, all of them, or a journal that was saved with:</p>
+          </Empty>
+        )
+      }
+    />
   )
 }
 
 /** The value of a choice for a saved journal. A space is not allowed in the name of an environment. */
 const SAVED = 'a saved journal'
 
-const sideOfFile = signal<'before' | 'after'>('before')
-
 /** The runs that were chosen; they stay as they were read. */
 const loaded = signal<{ readonly before?: readonly Request[]; readonly after?: readonly Request[] }>({})
 
-function sources(): (readonly [string, string])[] {
-  const environmentOptions = environments.value.map(
-    ({ name, label }) => [name, label === null ? name : `${name}: ${label}`] as const,
-  )
-  return [[ALL, 'all environments'], ...environmentOptions, [SAVED, `${SAVED} …`]]
-}
-
-function keep(side: 'before' | 'after', source: string, requests: readonly Request[]): void {
-  loaded.value = { ...loaded.value, [side]: requests.filter(({ kind }) => kind === 'request') }
-  setParameters({ [side]: source })
-}
-
-async function load(side: 'before' | 'after', source: string): Promise<void> {
-  const names = source === ALL ? environments.value.map(({ name }) => name) : [source]
-  const read = (name: string) =>
-    call<{ requests: readonly Request[] }>('GET', '/requests', { query: { environment: name, kind: 'request' } })
-  const answers = await Promise.all(names.map(read))
-  keep(
-    side,
-    source,
-    answers.flatMap(({ requests }) => requests),
-  )
+function choose(side: 'before' | 'after', source: string): void {
+  const keep = (requests: readonly Request[]): void => {
+    loaded.value = { ...loaded.value, [side]: requests.filter(({ kind }) => kind === 'request') }
+    setParameters({ [side]: source })
+  }
+  if (source === SAVED) chooseFile('.json,.jsonl,.txt', async (file) => keep(entriesOf(await file.text())))
+  else
+    void perform(async () => {
+      const answers = await requestsIn(source, { kind: 'request' })
+      keep(answers.flatMap(({ requests }) => requests))
+    })
 }
 
 /** @throws ApiError for a file that is none of `logs --json` */
@@ -139,8 +98,8 @@ const CHANGES = {
 }
 const ORDER = Object.keys(CHANGES)
 
-const COLUMNS: readonly [Column<Change>, ...Column<Change>[]] = [
-  { title: 'Test', value: ({ test }) => test, cell: ({ title }) => <p class="quiet">{title}</p> },
+const COLUMNS: Columns<Change> = [
+  { title: 'Request', value: ({ title }) => title, cell: ({ test }) => test !== '' && <p class="quiet">{test}</p> },
   { title: 'Before', width: 72, cell: ({ before }) => before && <Status status={before.status} /> },
   { title: 'After', width: 72, cell: ({ after }) => after && <Status status={after.status} /> },
   { title: 'Error', width: 200, class: 'mono roomy', cell: ({ after }) => after?.error_code },
@@ -157,19 +116,9 @@ function differences(before: readonly Request[], after: readonly Request[]): Cha
   const [earlier, later] = [byPlace(before), byPlace(after)]
   const changes = [...new Set([...earlier.keys(), ...later.keys()])].flatMap((key): Change[] => {
     const [one, other] = [earlier.get(key), later.get(key)]
-    const either = other ?? one
+    const [test = '', title = ''] = key.split('\n')
     const change = changeOf(one, other)
-    if (!either || !change) return []
-    return [
-      {
-        key,
-        test: either.test?.name ?? '',
-        title: key.slice(key.indexOf('\n') + 1),
-        change,
-        before: one,
-        after: other,
-      },
-    ]
+    return change ? [{ key, test, title, change, before: one, after: other }] : []
   })
   return changes.sort((a, b) => ORDER.indexOf(a.change) - ORDER.indexOf(b.change))
 }
@@ -181,15 +130,16 @@ function byPlace(requests: readonly Request[]): Map<string, Request> {
       const place = `${request.test?.name ?? ''}\n${titleOf(request)}`
       const count = (counts.get(place) ?? 0) + 1
       counts.set(place, count)
-      return [`${place} ${count}`, request]
+      return [count === 1 ? place : `${place} (${count})`, request]
     }),
   )
 }
 
 function changeOf(one: Request | undefined, other: Request | undefined): Change['change'] | undefined {
-  if (!one) return 'new'
   if (!other) return 'gone'
-  const [failed, fails] = [one, other].map(({ status }) => status === 0 || status >= 400)
-  if (failed !== fails) return fails ? 'fails now' : 'succeeds now'
+  const [failed, fails] = [one, other].map((request) => request && (request.status === 0 || request.status >= 400))
+  if (fails && !failed) return 'fails now'
+  if (!one) return 'new'
+  if (failed && !fails) return 'succeeds now'
   return one.status === other.status && one.error_code === other.error_code ? undefined : 'other answer'
 }

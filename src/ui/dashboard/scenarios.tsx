@@ -4,11 +4,11 @@ import { wordsOf } from './format.ts'
 import { change } from './live.ts'
 import { Table, Tag } from './content.tsx'
 import { SmallButton } from './controls.tsx'
-import { Detail, Loading, Problem, Section } from './layout.tsx'
+import { Detail, Section } from './layout.tsx'
 import { ListView } from './list-view.tsx'
-import { go, linkTo, NEW, route } from './hash-route.ts'
+import { linkTo, NEW } from './hash-route.ts'
 import { OnDemand } from './on-demand.tsx'
-import { pathOf, useAction, useApi } from './use-api.ts'
+import { pathOf, useApi } from './use-api.ts'
 
 const STARTER = `name: my-scenario
 description: The next tool call is refused once.
@@ -31,7 +31,6 @@ export function ScenariosView() {
       noun="scenario"
       rows={scenarios}
       idOf={({ name }) => name}
-      nameOf={({ name }) => name}
       textOf={({ name, description }) => `${name} ${description}`}
       note={`${running} of ${scenarios?.length ?? 0} running`}
       error={error}
@@ -87,18 +86,12 @@ function StateTag({ scenario: { running, spent, started, state } }: Readonly<{ s
 }
 
 function StartStop({ scenario: { name, running } }: Readonly<{ scenario: Scenario }>) {
-  const { busy, error, run } = useAction()
-  const put = (verb: 'start' | 'stop'): void => run(() => change('POST', pathOf('scenarios', name, verb)))
+  const start = running ? 'Restart' : 'Start'
+  const put = (verb: 'start' | 'stop') => change('POST', pathOf('scenarios', name, verb))
   return (
     <div class="buttons">
-      <SmallButton
-        label={running ? 'Restart' : 'Start'}
-        disabled={busy}
-        aria-label={`${running ? 'Restart' : 'Start'} ${name}`}
-        onClick={() => put('start')}
-      />
-      {running && <SmallButton label="Stop" disabled={busy} aria-label={`Stop ${name}`} onClick={() => put('stop')} />}
-      <Problem error={error} />
+      <SmallButton label={start} aria-label={`${start} ${name}`} act={() => put('start')} />
+      {running && <SmallButton label="Stop" aria-label={`Stop ${name}`} act={() => put('stop')} />}
     </div>
   )
 }
@@ -124,25 +117,18 @@ function Rules({ name, rules }: Readonly<{ name: string; rules: Scenario['rules'
 
 function ScenarioDetail({ name }: Readonly<{ name: string }>) {
   const isNew = name === NEW
-  const { parameters } = route.value
   const { value, error } = useApi<Schemas['ScenarioWithDocument']>(isNew ? null : pathOf('scenarios', name))
   const scenario = value?.scenario
-  const text = isNew ? STARTER : value?.document
-  const title = isNew ? 'New scenario' : name
   return (
     <Detail
       label="Scenario"
-      name={title}
-      close={() => go('scenarios', '', parameters)}
-      title={
-        <>
-          <h2>{title}</h2>
-          {scenario && <StateTag scenario={scenario} />}
-        </>
-      }
+      name={isNew ? 'New scenario' : name}
+      tags={[null, scenario && <StateTag scenario={scenario} />]}
+      value={isNew ? STARTER : value?.document}
+      error={error}
     >
-      {error?.status !== 404 && text !== undefined ? (
-        <div class="detail-body">
+      {(text) => (
+        <>
           {scenario && (
             <Section title="Rules">
               <Rules name={scenario.name} rules={scenario.rules} />
@@ -155,9 +141,7 @@ function ScenarioDetail({ name }: Readonly<{ name: string }>) {
               <p class="quiet">An earlier version of toolmock stored this scenario without the text of its document.</p>
             )}
           </Section>
-        </div>
-      ) : (
-        <Loading error={error} gone="There is no such scenario." />
+        </>
       )}
     </Detail>
   )

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, call, type Schemas, type TimelineEntry } from './api.ts'
+import { ApiError, type TimelineEntry } from './api.ts'
 import { ALL, environment } from './hash-route.ts'
-import { environments } from './live.ts'
+import { sortedBy } from './list-view.tsx'
+import { environments, requestsIn } from './live.ts'
 import { keyOf } from './timeline-entries.ts'
 import { useDelayed, useReading } from './use-api.ts'
 
@@ -17,14 +18,11 @@ export function useFound(text: string): ReadonlyMap<string, TimelineEntry> {
   const wanted = text.trim()
   useDelayed(() => setSearched(wanted), DELAY_MS, [wanted])
   const names = environment.value === ALL ? environments.value.map(({ name }) => name) : [environment.value]
-  const find = async (environment: string, signal: AbortSignal): Promise<readonly TimelineEntry[]> => {
-    const query = { environment, text: searched, short: 'true', limit: MAX_FOUND }
-    return (await call<Schemas['Requests']>('GET', '/requests', { query, signal })).entries ?? []
-  }
   useReading(searched === '' ? '' : [searched, ...names].join('\n'), (signal) =>
-    Promise.all(names.map((name) => find(name, signal))).then(
-      (lists) => {
-        const newestFirst = lists.flat().sort((a, b) => (a.real_at < b.real_at ? 1 : a.real_at > b.real_at ? -1 : 0))
+    requestsIn(environment.value, { text: searched, short: 'true', limit: MAX_FOUND }, signal).then(
+      (answers) => {
+        const entries = answers.flatMap(({ entries: list = [] }) => list)
+        const newestFirst = sortedBy(entries, ({ real_at }) => real_at, '-')
         setResult({ text: searched, found: new Map(newestFirst.map((entry) => [keyOf(entry), entry])) })
       },
       (error: unknown) => {

@@ -1,14 +1,10 @@
 import { useState } from 'preact/hooks'
 import { ApiError, call, type Request, type Schemas, serverUrl } from './api.ts'
-import { close } from './entry.ts'
-import { go, route } from './hash-route.ts'
+import { closeItem, go, route } from './hash-route.ts'
 import { Dialog, Field, Form } from './controls.tsx'
-import { Problem } from './layout.tsx'
 import { bodyOf, formOf, headersOf, urlOf } from './snippets.ts'
-import { useAction } from './use-api.ts'
 
 export function Edit({ request, close: end }: Readonly<{ request: Request; close: () => void }>) {
-  const { busy, error, run } = useAction()
   const { body: original } = request.request
   const [path, setPath] = useState(urlOf(request, ''))
   const [body, setBody] = useState(
@@ -18,14 +14,10 @@ export function Edit({ request, close: end }: Readonly<{ request: Request; close
   )
   return (
     <Dialog title="Edit and send" onClose={end}>
-      <Form submit={() => run(() => sendAgain(request, path, body))}>
+      <Form label="Send" disabled={!path.startsWith('/')} submit={() => sendAgain(request, path, body)}>
         <Field label={`${request.method} to`} autofocus value={path} onInput={setPath} />
         {body !== undefined && <Field label="Body" rows={12} value={body} onInput={setBody} />}
         <p class="quiet">A masked secret is sent as it is shown: replace it.</p>
-        <Problem error={error} />
-        <button class="primary" disabled={busy || !path.startsWith('/')}>
-          Send
-        </button>
       </Form>
     </Dialog>
   )
@@ -42,7 +34,7 @@ export async function sendAgain(request: Request, path = urlOf(request, ''), bod
   const isBodyless = body === undefined || method === 'GET' || method === 'HEAD'
   const answer = await fetched(`${serverUrl()}${path}`, { method, headers, ...(isBodyless ? {} : { body }) })
   const id = answer.headers.get('x-request-id')
-  if (id === null) close()
+  if (id === null) closeItem()
   else go('timeline', id, { ...route.value.parameters, tab: 'answer' })
 }
 

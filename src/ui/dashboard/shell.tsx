@@ -16,16 +16,15 @@ import {
   clockShift,
   type Connection,
   connectionState,
-  environments,
+  environmentOptions,
   isClockKnown,
   problem,
   reconnect,
   timeline,
 } from './live.ts'
-import { Notice } from './notice.tsx'
 import { Facts } from './content.tsx'
-import { Dialog, Field, Form, SmallButton } from './controls.tsx'
-import { Empty, openItem, Problem } from './layout.tsx'
+import { Dialog, Field, Form, Notice, Problem, SmallButton } from './controls.tsx'
+import { Empty, openItem } from './layout.tsx'
 import { ALL, enter, environment, linkTo, route, type View, VIEW_NAMES, VIEWS } from './hash-route.ts'
 import { OnDemand } from './on-demand.tsx'
 import { Palette } from './palette.tsx'
@@ -149,11 +148,11 @@ function useCounts(): { readonly [Name in View]?: Counted } {
   const links = useApi<Schemas['Links']>(isOne ? '/links' : null).value?.links
   const scenarios = useApi<Schemas['Scenarios']>(isOne ? '/scenarios' : null).value?.scenarios
   const query = { environment: isOne ? environment.value : undefined }
-  const total = useApi<Schemas['ContractReport']>('/contract', query).value?.total
+  const { findings = [] } = useApi<Schemas['ContractReport']>('/contract', query).value?.total ?? {}
   return {
     links: [links?.length ?? 0, 'open', 'info'],
     scenarios: [scenarios?.filter(({ running, spent }) => running && !spent).length ?? 0, 'running', 'success'],
-    contract: [total?.findings.filter(isViolation).length ?? 0, 'violations', 'error'],
+    contract: [findings.length, 'findings', findings.some(isViolation) ? 'error' : 'warning'],
   }
 }
 
@@ -171,13 +170,17 @@ function Count({ count: [number, noun, tone] = [0, '', ''] }: Readonly<{ count: 
 function EnvironmentSwitcher() {
   const { view } = route.value
   const current = environment.value
-  const list = environments.value
-  const isKnown = current === ALL || list.some(({ name }) => name === current)
-  const listed = isKnown ? list : [{ name: current, label: null }, ...list]
   const all = view === 'timeline' || view === 'contract' ? [[ALL, 'all environments'] as const] : []
-  const names = listed.map(({ name, label }) => [name, label === null ? name : `${name}: ${label}`] as const)
+  const options = [...all, ...environmentOptions()]
+  const unknown = options.some(([name]) => name === current) ? [] : [[current, current] as const]
   return (
-    <Field label="Environment" wrap="choice environment" value={current} options={[...all, ...names]} onInput={enter} />
+    <Field
+      label="Environment"
+      wrap="choice environment"
+      value={current}
+      options={[...unknown, ...options]}
+      onInput={enter}
+    />
   )
 }
 
@@ -245,9 +248,11 @@ function TokenDialog({ found }: Readonly<{ found: string }>) {
   return (
     <Dialog title="This server asks for its admin token" onClose={() => undefined}>
       <Form
+        label="Use it"
+        disabled={token === ''}
         submit={() => {
           keepToken(token)
-          void reconnect()
+          return reconnect()
         }}
       >
         <p>It is the value of --admin-token. It is kept in this tab, until the tab is closed.</p>
@@ -260,9 +265,6 @@ function TokenDialog({ found }: Readonly<{ found: string }>) {
           onInput={setToken}
         />
         <Problem error={found === '' ? undefined : { message: found }} />
-        <button class="primary" disabled={token === ''}>
-          Use it
-        </button>
       </Form>
     </Dialog>
   )

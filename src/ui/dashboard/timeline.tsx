@@ -2,18 +2,18 @@ import { computed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../../model/domain/text.ts'
-import { NO_FILTER, timelineKeys } from './actions.ts'
+import { NO_FILTER, notice, timelineKeys } from './actions.ts'
 import { call, type Schemas, type TimelineEntry, serverUrl } from './api.ts'
-import { close, isAnswered, KINDS, kindOf, mark, marked, show, titleOf } from './entry.ts'
+import { isAnswered, KINDS, kindOf, mark, marked, show, titleOf } from './entry.ts'
 import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
 import { listen } from './keyboard.ts'
 import { environments, timeline } from './live.ts'
 import { Icon, type IconName } from './icons.tsx'
-import { notice } from './notice.tsx'
 import { Status, Tag } from './content.tsx'
-import { Button, Field, SearchField, SmallButton } from './controls.tsx'
+import { Button, Choice, type Options, SearchField, SmallButton } from './controls.tsx'
 import { Empty } from './layout.tsx'
-import { setParameters, ALL, environment, linkTo, route } from './hash-route.ts'
+import { SortButton, sortedBy } from './list-view.tsx'
+import { ALL, closeItem, environment, linkTo, route, setParameters } from './hash-route.ts'
 import { RequestDetail } from './request.tsx'
 import { useFound, useHits } from './search.ts'
 import {
@@ -27,7 +27,7 @@ import {
   MAX_ENTRIES,
   subjectOf,
 } from './timeline-entries.ts'
-import { useAction, useApi } from './use-api.ts'
+import { useApi } from './use-api.ts'
 
 const MARK_TEXTS: { readonly [Name in MarkName]: readonly [text: string, tone: string, icon: IconName] } = {
   violation: ['violation', 'error', 'contract'],
@@ -39,8 +39,6 @@ const MARK_TEXTS: { readonly [Name in MarkName]: readonly [text: string, tone: s
   unserved: ['not served', 'warning', 'unknown'],
   defect: ['defect of the mock', 'error', 'alert'],
 }
-
-type Options = readonly (readonly [value: string, text: string])[]
 
 const STATUSES: Options = [
   ['', 'any status'],
@@ -89,7 +87,7 @@ export function TimelineView() {
   const searchResult = useFound(text)
   useHits(text)
   const entries = useMemo(
-    () => sortedBy(timeline.matching(filter, { found: searchResult, labels }), sort),
+    () => sortedBy(timeline.matching(filter, { found: searchResult, labels }), cellOf(sort)?.value, sort),
     [version, JSON.stringify(filter), searchResult, labels, sort],
   )
   const lines = useMemo(
@@ -147,7 +145,6 @@ function Filters({
 }>) {
   const [unfolded, setUnfolded] = useState(false)
   const { parameters } = route.value
-  const clear = useAction()
   const paused = timeline.paused.value
   useEffect(() => listen(timelineKeys()), [])
   const version = timeline.version.value
@@ -156,16 +153,15 @@ function Filters({
   const operations = [...new Set([called, chosen].flat())].map((name) => [name, name] as const)
   const chosenFilters = CHOICES.filter((name) => parameters[name] !== undefined).length
   const isFiltered = Object.keys(NO_FILTER).some((name) => parameters[name] !== undefined)
-  const clearAll = (): void =>
-    clear.run(async () => {
-      const { value: name } = environment
-      await call('DELETE', '/requests')
-      const restore = () => call('POST', '/requests/restore', { query: { environment: name } })
-      notice.value = { text: 'The requests are cleared.', actions: [['Undo', () => clear.run(restore)]] }
-    })
+  const clear = async (): Promise<void> => {
+    const { value: name } = environment
+    await call('DELETE', '/requests')
+    const restore = () => call('POST', '/requests/restore', { query: { environment: name } })
+    notice.value = { text: 'The requests are cleared.', actions: [['Undo', restore]] }
+  }
   return (
     <div class={`buttons controls foldable ${unfolded ? 'unfolded' : ''}`} role="search" aria-label="Requests">
-      <SearchField label="Search requests" value={parameters['q'] ?? ''} onInput={(q) => setParameters({ q })} />
+      <SearchField label="Search requests" />
       <SmallButton
         label={chosenFilters === 0 ? 'Filters' : `Filters (${chosenFilters})`}
         class="fold"
@@ -197,17 +193,10 @@ function Filters({
           aria-pressed={paused}
           onClick={() => timeline.togglePause()}
         />
-        <SmallButton label="Clear" disabled={environment.value === ALL || clear.busy} onClick={clearAll} />
+        <SmallButton label="Clear" disabled={environment.value === ALL} act={clear} />
       </span>
     </div>
   )
-}
-
-/** A choice that is a parameter of the route; the empty value is absent there. */
-function Choice({ name, label, options }: Readonly<{ name: string; label: string; options: Options }>) {
-  const { value: current } = route
-  const choose = (value: string): void => setParameters({ [name]: value })
-  return <Field label={label} value={current.parameters[name] ?? ''} options={options} onInput={choose} />
 }
 
 function NoRequests() {
@@ -319,7 +308,7 @@ function List({
         if (chosen?.kind === 'entry' && isAnswered(chosen.entry)) mark(chosen.entry)
       },
       Escape: () => {
-        if (open !== '') close()
+        if (open !== '') closeItem()
       },
     }),
   )
@@ -480,43 +469,27 @@ function shownCells(): readonly Cell[] {
   return grouping.value === 'test' ? CELLS : CELLS.filter(({ name }) => name !== 'waterfall')
 }
 
-function sortedBy(entries: readonly TimelineEntry[], sort: string): readonly TimelineEntry[] {
-  const value = CELLS.find(({ name }) => name === sort.replace(/^-/, ''))?.value
-  if (!value) return entries
-  const sign = sort.startsWith('-') ? -1 : 1
-  const keyed = entries.map((entry) => [value(entry), entry] as const)
-  return keyed.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0)).map(([, entry]) => entry)
+function cellOf(sort: string): Cell | undefined {
+  return CELLS.find(({ name }) => name === sort.replace(/^-/, ''))
 }
 
-/** The headings: each sorts by its column, first the smallest, then the greatest, then the newest first again. */
 function Heads() {
-  const { value: sort } = sorting
   const swapped: Readonly<Record<string, string>> = isReal.value ? { time: REAL_TIME, real: MOCK_TIME } : {}
   return (
     <div class="row list-head" role="group" aria-label="Columns">
-      {shownCells().map(({ name, title }) => {
-        const [isUp, isDown] = [sort === name, sort === `-${name}`]
-        const heading = swapped[name] ?? title
-        return (
-          <span key={name} class={name}>
+      {shownCells().map(({ name, title }) => (
+        <span key={name} class={name}>
+          <SortButton name={name} title={swapped[name] ?? title} />
+          {name === 'time' && (
             <Button
               class="link"
-              label={`${heading}${isUp ? ' ▲' : isDown ? ' ▼' : ''}`}
-              title={`Sort by ${heading.toLowerCase()}`}
-              aria-pressed={isUp || isDown}
-              onClick={() => setParameters({ sort: isUp ? `-${name}` : isDown ? '' : name })}
+              label="⇄"
+              aria-label={isReal.value ? "Show the mock's time first" : 'Show real time first'}
+              onClick={() => setParameters({ times: isReal.value ? '' : 'real' })}
             />
-            {name === 'time' && (
-              <Button
-                class="link"
-                label="⇄"
-                aria-label={isReal.value ? "Show the mock's time first" : 'Show real time first'}
-                onClick={() => setParameters({ times: isReal.value ? '' : 'real' })}
-              />
-            )}
-          </span>
-        )
-      })}
+          )}
+        </span>
+      ))}
     </div>
   )
 }

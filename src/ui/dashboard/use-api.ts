@@ -73,12 +73,13 @@ export function pathOf(...parts: readonly string[]): string {
 export function useAction(): {
   readonly busy: boolean
   readonly error?: ApiError
-  readonly run: (work: () => Promise<unknown>) => void
+  readonly run: (work: () => unknown) => void
 } {
   const [state, setState] = useState<{ busy: boolean; error?: ApiError }>({ busy: false })
-  const run = (work: () => Promise<unknown>): void => {
+  const run = (work: () => unknown): void => {
     setState({ busy: true })
-    work()
+    Promise.resolve()
+      .then(work)
       .then(() => setState({ busy: false }))
       .catch((error: unknown) => {
         const apiError = error instanceof ApiError ? error : new ApiError(0, String(error))

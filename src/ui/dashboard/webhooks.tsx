@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks'
 import { EVENT_TYPES } from '../../model/domain/webhook.ts'
 import { type Request, type Schemas, serverUrl } from './api.ts'
 import { Status, Tag } from './content.tsx'
-import { Button, Dialog, Field, Form, SmallButton } from './controls.tsx'
+import { Dialog, Field, Form, SmallButton } from './controls.tsx'
 import { distanceOf, momentOf, toneOf } from './format.ts'
 import { go, inEnvironment, linkTo, NEW, route } from './hash-route.ts'
-import { Empty, Problem } from './layout.tsx'
+import { Empty } from './layout.tsx'
 import { ListView } from './list-view.tsx'
 import { change, clockNow } from './live.ts'
-import { pathOf, useAction, useApi } from './use-api.ts'
+import { pathOf, useApi } from './use-api.ts'
 
 const MAX_ATTEMPTS = 200
 
@@ -16,7 +16,6 @@ const MAX_ATTEMPTS = 200
 export function WebhooksView() {
   const { value: webhooks, error } = useApi<Schemas['Webhooks']>('/webhooks')
   const attempts = useApi<{ requests: readonly Request[] }>('/requests', { kind: 'webhook', limit: MAX_ATTEMPTS })
-  const resend = useAction()
   const url = `${serverUrl()}/_mock/webhooks/app?${new URLSearchParams(inEnvironment()).toString()}`
   return (
     <>
@@ -25,12 +24,11 @@ export function WebhooksView() {
         noun="attempt"
         rows={attempts.value?.requests.toReversed()}
         idOf={({ id }) => id}
-        nameOf={({ webhook }) => webhook?.type ?? ''}
         textOf={({ webhook, account_state: account }) =>
           [webhook?.type, webhook?.name, webhook?.event, account?.identifier].join(' ')
         }
         hrefOf={({ id }) => linkTo('timeline', id)}
-        error={error ?? attempts.error ?? resend.error}
+        error={error ?? attempts.error}
         columns={[
           {
             title: 'Event',
@@ -49,7 +47,7 @@ export function WebhooksView() {
             ),
           },
           { title: 'Attempt', width: 72, class: 'number roomy', cell: ({ webhook }) => webhook?.attempt },
-          { title: 'At', width: 168, class: 'mono roomy', value: ({ at }) => at, cell: ({ at }) => momentOf(at) },
+          { title: 'At', width: 168, class: 'mono roomy', value: ({ at }) => momentOf(at) },
           {
             title: 'Actions',
             width: 112,
@@ -57,8 +55,7 @@ export function WebhooksView() {
               webhook && (
                 <SmallButton
                   label="Send again"
-                  disabled={resend.busy}
-                  onClick={() => resend.run(() => change('POST', pathOf('webhook-events', webhook.event, 'resend')))}
+                  act={() => change('POST', pathOf('webhook-events', webhook.event, 'resend'))}
                 />
               ),
           },
@@ -112,17 +109,15 @@ function Targets({ webhooks }: Readonly<{ webhooks: Schemas['Webhooks']['webhook
 }
 
 function NewEvent() {
-  const { busy, error, run } = useAction()
   const [type, setType] = useState<string>(EVENT_TYPES[0])
   const [account, setAccount] = useState('')
   const { value } = useApi<Schemas['Accounts']>('/accounts', { order: 'newest', limit: 100 })
-  const send = (): void =>
-    run(async () => {
-      await change('POST', '/webhook-events', { body: { type, ...(account !== '' && { account }) } })
-      go('webhooks')
-    })
+  const send = async (): Promise<void> => {
+    await change('POST', '/webhook-events', { body: { type, ...(account !== '' && { account }) } })
+    go('webhooks')
+  }
   return (
-    <Form aria-label="Send an event" submit={send}>
+    <Form aria-label="Send an event" label="Send" submit={send}>
       <Field
         label="Event"
         wrap="field"
@@ -143,8 +138,6 @@ function NewEvent() {
         onInput={setAccount}
       />
       <p class="quiet">It is sent as it would be if it came about now; nothing of the account changes.</p>
-      <Problem error={error} />
-      <Button label="Send" type="submit" class="primary" disabled={busy} />
     </Form>
   )
 }

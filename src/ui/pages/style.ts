@@ -228,6 +228,15 @@ const COMPONENTS = css`
     position: relative;
     overflow-x: auto;
   }
+  /* Only a screen reader needs it. */
+  :is(.visually-hidden, :is(.controls, td) .choice label) {
+    position: absolute;
+    width: 1px;
+    height: 1px;
+    overflow: hidden;
+    clip-path: inset(50%);
+    white-space: nowrap;
+  }
   /* How far the parts of the contract were reached. */
   .matrix {
     width: auto;
@@ -251,16 +260,13 @@ const COMPONENTS = css`
     white-space: nowrap;
   }
   .reach::before {
-    content: '●';
-    content: '●' / '';
+    content: var(--mark, '●') / '';
   }
-  .reach.injected_only::before {
-    content: '◐';
-    content: '◐' / '';
+  .reach.injected_only {
+    --mark: '◐';
   }
-  .reach.never::before {
-    content: '·';
-    content: '·' / '';
+  .reach.never {
+    --mark: '·';
   }
   /* Where a table has no room, a row is a card; the name of its column is before each value. */
   :is(.list-side, .page, .detail, section) {
@@ -303,17 +309,12 @@ export const BASE_STYLE: Html = html`${TOKENS}${BASICS}${COMPONENTS}`
 const CARDS = css`
   body {
     min-height: 100vh;
-    display: flex;
-    flex-direction: column;
-    align-items: center;
-    justify-content: center;
+    display: grid;
+    grid-template-columns: minmax(0, 30rem);
+    place-content: center;
     gap: 16px;
     padding: 24px 16px;
     font-size: var(--large);
-  }
-  :where(main, footer) {
-    width: 100%;
-    max-width: 30rem;
   }
   main.card {
     padding: 32px;
@@ -436,10 +437,6 @@ const REPORT = css`
   .requests :is(th, td) {
     max-width: none;
     font-weight: 400;
-  }
-  .visually-hidden {
-    position: absolute;
-    clip-path: inset(50%);
   }
   .bar {
     display: flex;
