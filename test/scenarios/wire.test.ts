@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
 import { FAULT_KINDS, type FaultKind, FAULTS } from '../../src/scenarios/faults/faults.ts'
-import { withScenarios, type ScenarioMock } from './scenario-mock.ts'
+import { it, type ScenarioMock, withScenarios } from './scenario-mock.ts'
 import { until } from '../support/until.ts'
 
 /** A scenario with one rule at the service that applies these faults to every listing. */
@@ -56,90 +56,86 @@ function lengths(text: string): { declared: number; received: number } {
 }
 
 describe('faults on the wire at the service, seen from a plain socket', () => {
-  it('reset_connection: the client gets RST and no bytes', () =>
-    withScenarios({ scenarios: [listingDoes({ reset_connection: {} })] }, async (mock) => {
-      expect(await listRaw(mock)).toEqual({ text: '', pieces: 0, end: 'ECONNRESET' })
-    }))
+  it('reset_connection: the client gets RST and no bytes', async ({ startMock }) => {
+    const mock = await startMock({ scenarios: [listingDoes({ reset_connection: {} })] })
+    expect(await listRaw(mock)).toEqual({ text: '', pieces: 0, end: 'ECONNRESET' })
+  })
 
-  it('empty_response: the client gets FIN and no bytes', () =>
-    withScenarios({ scenarios: [listingDoes({ empty_response: {} })] }, async (mock) => {
-      expect(await listRaw(mock)).toEqual({ text: '', pieces: 0, end: 'FIN' })
-    }))
+  it('empty_response: the client gets FIN and no bytes', async ({ startMock }) => {
+    const mock = await startMock({ scenarios: [listingDoes({ empty_response: {} })] })
+    expect(await listRaw(mock)).toEqual({ text: '', pieces: 0, end: 'FIN' })
+  })
 
-  it.each([
+  it.for([
     ['half of it', {}, 0.5],
     ['none of it', { bytes: 0 }, 0],
-  ])('truncate_body: the body ends early after %s', (_name, params, share) =>
-    withScenarios({ scenarios: [listingDoes({ truncate_body: params })] }, async (mock) => {
-      const { text, end } = await listRaw(mock)
-      const { declared, received } = lengths(text)
-      expect(text).toContain('HTTP/1.1 200 OK')
-      expect(declared).toBeGreaterThan(20)
-      expect(received).toBe(Math.floor(declared * share))
-      expect(end).toBe('FIN')
-    }),
-  )
+  ])('truncate_body: the body ends early after %s', async ([_name, params, share], { startMock }) => {
+    const mock = await startMock({ scenarios: [listingDoes({ truncate_body: params })] })
+    const { text, end } = await listRaw(mock)
+    const { declared, received } = lengths(text)
+    expect(text).toContain('HTTP/1.1 200 OK')
+    expect(declared).toBeGreaterThan(20)
+    expect(received).toBe(Math.floor(declared * share))
+    expect(end).toBe('FIN')
+  })
 
-  it('malformed_json: the body has its length and is not JSON', () =>
-    withScenarios({ scenarios: [listingDoes({ malformed_json: {} })] }, async (mock) => {
-      const { text } = await listRaw(mock)
-      const { declared, received } = lengths(text)
-      expect(received).toBe(declared)
-      expect(() => JSON.parse(text.split('\r\n\r\n')[1] ?? '') as unknown).toThrow(SyntaxError)
-    }))
+  it('malformed_json: the body has its length and is not JSON', async ({ startMock }) => {
+    const mock = await startMock({ scenarios: [listingDoes({ malformed_json: {} })] })
+    const { text } = await listRaw(mock)
+    const { declared, received } = lengths(text)
+    expect(received).toBe(declared)
+    expect(() => JSON.parse(text.split('\r\n\r\n')[1] ?? '') as unknown).toThrow(SyntaxError)
+  })
 
-  it('slow_body: the whole body arrives, in pieces and over time', () =>
-    withScenarios({ scenarios: [listingDoes({ slow_body: { over: 120, pieces: 4 } })] }, async (mock) => {
-      const start = performance.now()
-      const { text, pieces } = await listRaw(mock)
-      expect(performance.now() - start).toBeGreaterThan(110)
-      expect(pieces).toBeGreaterThan(2)
-      expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ connected_accounts: [] })
-    }))
+  it('slow_body: the whole body arrives, in pieces and over time', async ({ startMock }) => {
+    const mock = await startMock({ scenarios: [listingDoes({ slow_body: { over: 120, pieces: 4 } })] })
+    const start = performance.now()
+    const { text, pieces } = await listRaw(mock)
+    expect(performance.now() - start).toBeGreaterThan(110)
+    expect(pieces).toBeGreaterThan(2)
+    expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ connected_accounts: [] })
+  })
 
-  it('latency: the complete answer arrives later', () =>
-    withScenarios({ scenarios: [listingDoes({ latency: { min: 80, max: 90 } })] }, async (mock) => {
-      const start = performance.now()
-      expect((await mock.call('GET', '/connected_accounts')).status).toBe(200)
-      expect(performance.now() - start).toBeGreaterThan(75)
-    }))
+  it('latency: the complete answer arrives later', async ({ startMock }) => {
+    const mock = await startMock({ scenarios: [listingDoes({ latency: { min: 80, max: 90 } })] })
+    const start = performance.now()
+    expect((await mock.call('GET', '/connected_accounts')).status).toBe(200)
+    expect(performance.now() - start).toBeGreaterThan(75)
+  })
 
-  it('timeout: no bytes arrive until the client gives up', () =>
-    withScenarios({ scenarios: [listingDoes({ timeout: {} })] }, async (mock) => {
-      const signal = AbortSignal.timeout(150)
-      const asked = fetch(`${mock.url}/api/v1/connected_accounts`, {
-        headers: { Authorization: mock.authorization() },
-        signal,
-      })
-      await expect(asked).rejects.toThrow('aborted due to timeout')
-    }))
+  it('timeout: no bytes arrive until the client gives up', async ({ startMock }) => {
+    const mock = await startMock({ scenarios: [listingDoes({ timeout: {} })] })
+    const signal = AbortSignal.timeout(150)
+    const asked = fetch(`${mock.url}/api/v1/connected_accounts`, {
+      headers: { Authorization: mock.authorization() },
+      signal,
+    })
+    await expect(asked).rejects.toThrow('aborted due to timeout')
+  })
 
-  it.each([['timeout', {}] as const, ['latency', 60_000] as const, ['slow_body', { over: 60_000 }] as const])(
+  it.for([['timeout', {}] as const, ['latency', 60_000] as const, ['slow_body', { over: 60_000 }] as const])(
     'a request that waits in %s does not keep the server from closing',
-    (kind, params) =>
-      withScenarios(
-        { scenarios: [listingDoes({ [kind]: params })], limits: { closeTimeout: 600_000 } },
-        async (mock) => {
-          const asked = listRaw(mock)
-          await until(() => mock.scenarios.list()[0]?.rules[0]?.hits === 1)
-          await mock.close()
-          await asked
-        },
-      ),
+    async ([kind, params], { startMock }) => {
+      const mock = await startMock({ scenarios: [listingDoes({ [kind]: params })], limits: { closeTimeout: 600_000 } })
+      const asked = listRaw(mock)
+      await until(() => mock.scenarios.list()[0]?.rules[0]?.hits === 1)
+      await mock.close()
+      await asked
+    },
   )
 
-  it('respond: the answer replaces the operation, which is not carried out', () =>
-    withScenarios({ scenarios: [CREATE_REFUSED] }, async (mock) => {
-      const asked = { connector: 'mail', identifier: 'ada@example.com' }
-      const refused = await mock.call('POST', '/connected_accounts', asked)
-      expect(refused.status).toBe(503)
-      expect(refused.headers.get('retry-after')).toBe('7')
-      expect(refused.headers.get('x-request-id')).toBeTruthy()
-      expect(refused.body).toMatchObject({ code: 14, details: [{ error_code: 'STORAGE_UNAVAILABLE' }] })
-      expect((await mock.call('POST', '/connected_accounts', asked)).status).toBe(201)
-    }))
+  it('respond: the answer replaces the operation, which is not carried out', async ({ startMock }) => {
+    const mock = await startMock({ scenarios: [CREATE_REFUSED] })
+    const asked = { connector: 'mail', identifier: 'ada@example.com' }
+    const refused = await mock.call('POST', '/connected_accounts', asked)
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).toBe('7')
+    expect(refused.headers.get('x-request-id')).toBeTruthy()
+    expect(refused.body).toMatchObject({ code: 14, details: [{ error_code: 'STORAGE_UNAVAILABLE' }] })
+    expect((await mock.call('POST', '/connected_accounts', asked)).status).toBe(201)
+  })
 
-  it.each([
+  it.for([
     [{ status: 409 }, { resource_info: { resource_name: expect.stringMatching(/^ca_/) as string } }],
     [
       { status: 400, error_code: 'INVALID_CONNECTOR', message: 'no' },
@@ -149,25 +145,24 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
         },
       },
     ],
-  ])('respond %j has the details of such an error', (params, details) =>
-    withScenarios({ scenarios: [creatingDoes({ respond: params })] }, async (mock) => {
-      const answer = await mock.call('POST', '/connected_accounts', {
-        connector: 'mail',
-        identifier: 'ada@example.com',
-      })
-      expect(answer.body).toMatchObject({ details: [{ ...details, request_info: {} }] })
-    }),
-  )
+  ])('respond %j has the details of such an error', async ([params, details], { startMock }) => {
+    const mock = await startMock({ scenarios: [creatingDoes({ respond: params })] })
+    const answer = await mock.call('POST', '/connected_accounts', {
+      connector: 'mail',
+      identifier: 'ada@example.com',
+    })
+    expect(answer.body).toMatchObject({ details: [{ ...details, request_info: {} }] })
+  })
 
-  it('respond 409 names the existing account', () =>
-    withScenarios({ scenarios: [creatingDoes({ respond: { status: 409 } }, { after: 1 })] }, async (mock) => {
-      const id = await mock.account()
-      const answer = await mock.call('POST', '/connected_accounts', {
-        connector: 'mail',
-        identifier: 'ada@example.com',
-      })
-      expect(answer.body).toMatchObject({ details: [{ resource_info: { resource_name: id } }] })
-    }))
+  it('respond 409 names the existing account', async ({ startMock }) => {
+    const mock = await startMock({ scenarios: [creatingDoes({ respond: { status: 409 } }, { after: 1 })] })
+    const id = await mock.account()
+    const answer = await mock.call('POST', '/connected_accounts', {
+      connector: 'mail',
+      identifier: 'ada@example.com',
+    })
+    expect(answer.body).toMatchObject({ details: [{ resource_info: { resource_name: id } }] })
+  })
 
   it.each(['plain', 'Grüße', 'Grüße 😀'])('respond sends a header in Latin-1 with any body: %s', (body) => {
     const parameters = { status: 503, headers: { 'X-Note': 'Zürich' }, body: { body } }
@@ -183,14 +178,13 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
     })
   })
 
-  it('respond with a text sends it unchanged', () =>
-    withScenarios(
-      { scenarios: [listingDoes({ respond: { status: 500, body: '<h1>Bad gateway</h1>' } })] },
-      async (mock) => {
-        const { status, text, headers } = await mock.call('GET', '/connected_accounts')
-        expect([status, text, headers.get('content-type')]).toEqual([500, '<h1>Bad gateway</h1>', 'text/plain'])
-      },
-    ))
+  it('respond with a text sends it unchanged', async ({ startMock }) => {
+    const mock = await startMock({
+      scenarios: [listingDoes({ respond: { status: 500, body: '<h1>Bad gateway</h1>' } })],
+    })
+    const { status, text, headers } = await mock.call('GET', '/connected_accounts')
+    expect([status, text, headers.get('content-type')]).toEqual([500, '<h1>Bad gateway</h1>', 'text/plain'])
+  })
 })
 
 const CREATE_REFUSED = {
@@ -224,13 +218,12 @@ const AT_THIRD_PARTY: readonly [kind: FaultKind, parameters: JsonValue, status: 
 ]
 
 describe('faults on the wire at the third party, seen by the caller of a tool', () => {
-  it.each(AT_THIRD_PARTY)('%s %j: %i', (kind, params, status, said) =>
-    withScenarios({ scenarios: [mailDoes({ [kind]: params })] }, async (mock) => {
-      const answer = await mock.send(await mock.account())
-      expect(answer.status).toBe(status)
-      expect(answer.text).toMatch(said)
-    }),
-  )
+  it.for(AT_THIRD_PARTY)('%s %j: %i', async ([kind, params, status, said], { startMock }) => {
+    const mock = await startMock({ scenarios: [mailDoes({ [kind]: params })] })
+    const answer = await mock.send(await mock.account())
+    expect(answer.status).toBe(status)
+    expect(answer.text).toMatch(said)
+  })
 
   it('are all in the table above except those that wait for another request or for the time-out of the tool', () => {
     const elsewhere = ['model', 'webhook', 'consent']
@@ -240,12 +233,12 @@ describe('faults on the wire at the third party, seen by the caller of a tool', 
     expect(onTheWire.filter((kind) => !AT_THIRD_PARTY.some(([tested]) => tested === kind))).toEqual([])
   })
 
-  it('a connection that a fault broke is not used again', () =>
-    withScenarios({ scenarios: [mailOnce({ reset_connection: {} })] }, async (mock) => {
-      const id = await mock.account()
-      expect((await mock.send(id)).status).toBe(500)
-      expect((await mock.send(id)).status).toBe(200)
-    }))
+  it('a connection that a fault broke is not used again', async ({ startMock }) => {
+    const mock = await startMock({ scenarios: [mailOnce({ reset_connection: {} })] })
+    const id = await mock.account()
+    expect((await mock.send(id)).status).toBe(500)
+    expect((await mock.send(id)).status).toBe(200)
+  })
 })
 
 function mailOnce(fault: JsonObject): object {

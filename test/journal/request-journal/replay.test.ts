@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import supertest from 'supertest'
 import { createActive, decide, linkFor, TOKENS, VERIFY_URL } from '../../support/accounts.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { rulesNotFired } from '../../../src/scenarios/scenario-run.ts'
 import { expectControlError, withControl } from '../../servers/control/control-mock.ts'
 
@@ -180,18 +180,16 @@ describe('POST /_mock/requests/{id}/scenario creates documents that reproduce th
     })
   })
 
-  it('ignores what followed the request, and refuses an id that is not in the journal', async () => {
-    await withToolmock({}, async (mock) => {
-      await createActive(mock, GRACE)
-      const first = await send(mock)
-      await control(mock, 'post', '/scenarios/rate-limited/start')
-      for (let call = 0; call < 3; call += 1) await send(mock)
-      const replay = (await control(mock, 'post', `/requests/${first.headers['x-request-id']}/scenario`)) as Replay
-      expect(replay.scenario.rules.flatMap(({ do: faults }) => faults)).toEqual([{ latency: '0ms' }])
-      expect(replay.seed).toEqual({})
-      const unknown = await supertest(mock.app.listener).post('/_mock/requests/req_none/scenario')
-      expectControlError(unknown, 404, 'REQUEST_NOT_FOUND')
-    })
+  it('ignores what followed the request, and refuses an id that is not in the journal', async ({ mock }) => {
+    await createActive(mock, GRACE)
+    const first = await send(mock)
+    await control(mock, 'post', '/scenarios/rate-limited/start')
+    for (let call = 0; call < 3; call += 1) await send(mock)
+    const replay = (await control(mock, 'post', `/requests/${first.headers['x-request-id']}/scenario`)) as Replay
+    expect(replay.scenario.rules.flatMap(({ do: faults }) => faults)).toEqual([{ latency: '0ms' }])
+    expect(replay.seed).toEqual({})
+    const unknown = await supertest(mock.app.listener).post('/_mock/requests/req_none/scenario')
+    expectControlError(unknown, 404, 'REQUEST_NOT_FOUND')
   })
 
   it('has the settings, custom providers and accounts of the start, without credentials', async () => {

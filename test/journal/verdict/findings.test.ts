@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { CountedFindings, type FoundIn } from '../../../src/journal/verdict/counted-findings.ts'
 import { violation } from '../../../src/journal/request-journal/findings.ts'
 import { ADA, createAccount, createActive } from '../../support/accounts.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { TWELVE_CONNECTORS, TWELVE_SEEDS } from '../../support/twelve-connectors.ts'
 import { contractOf, control, coverageOf, fieldReach, operation, reachOf } from './reports.ts'
 
@@ -302,55 +302,48 @@ describe('a violation names path, constraint, value, rule and basis', () => {
     }),
   )
 
-  it('an unknown connector', () =>
-    withToolmock({ seeds: TWELVE_SEEDS }, async (mock) => {
-      const allowed = `must be one of ${TWELVE_CONNECTORS.join(', ')}`
-      expect(await violationsOf(mock, link({ connector: 'nope', identifier: 'ada' }))).toEqual([
-        ['connector known_connector', '"nope"', allowed, 'document:4.6'],
-      ])
-    }))
-
-  it('a body that is too large', async () => {
-    await withToolmock({ bodyLimit: 100 }, async (mock) => {
-      await mock.api.post('/connected_accounts', { ...ADA, organization_id: 'x'.repeat(200) })
-      expect((await contractOf(mock)).total.violations).toMatchObject([
-        { field: 'body', code: 'max_bytes', found: 'more', basis: 'convention:G7' },
-      ])
-    })
+  it('an unknown connector', async ({ startMock }) => {
+    const mock = await startMock({ seeds: TWELVE_SEEDS })
+    const allowed = `must be one of ${TWELVE_CONNECTORS.join(', ')}`
+    expect(await violationsOf(mock, link({ connector: 'nope', identifier: 'ada' }))).toEqual([
+      ['connector known_connector', '"nope"', allowed, 'document:4.6'],
+    ])
   })
 
-  it('quotes no text of a body that could not be read', async () => {
-    await withToolmock({}, async (mock) => {
-      await raw('{"access_token": hunter2}')(mock)
-      expect(JSON.stringify(await contractOf(mock))).not.toContain('hunter2')
-    })
+  it('a body that is too large', async ({ startMock }) => {
+    const mock = await startMock({ bodyLimit: 100 })
+    await mock.api.post('/connected_accounts', { ...ADA, organization_id: 'x'.repeat(200) })
+    expect((await contractOf(mock)).total.violations).toMatchObject([
+      { field: 'body', code: 'max_bytes', found: 'more', basis: 'convention:G7' },
+    ])
   })
 
-  it('separates different violations of a field, and counts equal ones together', async () => {
-    await withToolmock({}, async (mock) => {
-      for (const text of ['{', '[]', '{{', '7']) await raw(text)(mock)
-      const { violations } = (await contractOf(mock)).total
-      expect(violations.map(({ code, count }) => [code, count])).toEqual([
-        ['json', 2],
-        ['json_object', 2],
-      ])
-    })
+  it('quotes no text of a body that could not be read', async ({ mock }) => {
+    await raw('{"access_token": hunter2}')(mock)
+    expect(JSON.stringify(await contractOf(mock))).not.toContain('hunter2')
+  })
+
+  it('separates different violations of a field, and counts equal ones together', async ({ mock }) => {
+    for (const text of ['{', '[]', '{{', '7']) await raw(text)(mock)
+    const { violations } = (await contractOf(mock)).total
+    expect(violations.map(({ code, count }) => [code, count])).toEqual([
+      ['json', 2],
+      ['json_object', 2],
+    ])
   })
 })
 
 describe('a request that keeps the contract', () => {
-  it.each<[string, Ask]>([
+  it.for<[string, Ask]>([
     ['a link for an account that is gone', link({ id: 'ca_gone' })],
     ['a tool that there is not', execute({ tool_name: 'mail_unknown', tool_input: {} })],
     ['whether the server is up', ({ http }) => Promise.all([http('get', '/'), http('head', '/')])],
-  ])('%s', async (_title, ask) => {
-    await withToolmock({}, async (mock) => {
-      await ask(mock)
-      expect(await contractOf(mock)).toMatchObject({ ok: true, total: { violations: [] } })
-    })
+  ])('%s', async ([_title, ask], { mock }) => {
+    await ask(mock)
+    expect(await contractOf(mock)).toMatchObject({ ok: true, total: { violations: [] } })
   })
 
-  it.each<[string, Ask, string]>([
+  it.for<[string, Ask, string]>([
     [
       'a body where none is taken',
       ({ http, signIn }) =>
@@ -372,17 +365,15 @@ describe('a request that keeps the contract', () => {
       execute({ tool_input: { ...MESSAGE, colour: 'red' } }),
       'execute_tool tool_input.colour is ignored: the tool mail_send_message has no input of that name (document:4.14)',
     ],
-  ])('%s is worth a warning', async (_title, ask, expected) => {
-    await withToolmock({}, async (mock) => {
-      await ask(mock)
-      const { ok, total } = await contractOf(mock)
-      expect(ok).toBe(true)
-      const warnings = total.warnings.map(
-        ({ operation: name, field, allowed, basis }) => `${name} ${field} ${allowed} (${basis})`,
-      )
-      expect(warnings).toEqual([expected])
-      expect(total.warnings).toMatchObject([{ code: 'ignored' }])
-    })
+  ])('%s is worth a warning', async ([_title, ask, expected], { mock }) => {
+    await ask(mock)
+    const { ok, total } = await contractOf(mock)
+    expect(ok).toBe(true)
+    const warnings = total.warnings.map(
+      ({ operation: name, field, allowed, basis }) => `${name} ${field} ${allowed} (${basis})`,
+    )
+    expect(warnings).toEqual([expected])
+    expect(total.warnings).toMatchObject([{ code: 'ignored' }])
   })
 })
 
@@ -396,61 +387,53 @@ describe('an answer that a scenario gave', () => {
     await control(mock, 'post', '/scenarios/injected/start')
   }
 
-  it('is marked as injected, and counts neither as a violation of the client nor of the mock', async () => {
-    await withToolmock({}, async (mock) => {
-      const body = { connections: [{ id: 7, bogus: true }] }
-      await begin(mock, injecting('list_connections', { status: 200, body }))
-      await mock.api.get('/connections')
-      await begin(mock, injecting('list_connections', { status: 400, error_code: 'VALIDATION_FAILED' }))
-      expect((await mock.api.get('/connections')).status).toBe(400)
-      const { ok, total } = await contractOf(mock)
-      expect(ok).toBe(true)
-      expect(total).toMatchObject({ requests: 3, injected: 2, violations: [] })
-      const [entry] = (await control(mock, 'get', '/requests?operation=list_connections')).body.requests
-      expect(entry).toMatchObject({ injected: true })
-    })
+  it('is marked as injected, and counts neither as a violation of the client nor of the mock', async ({ mock }) => {
+    const body = { connections: [{ id: 7, bogus: true }] }
+    await begin(mock, injecting('list_connections', { status: 200, body }))
+    await mock.api.get('/connections')
+    await begin(mock, injecting('list_connections', { status: 400, error_code: 'VALIDATION_FAILED' }))
+    expect((await mock.api.get('/connections')).status).toBe(400)
+    const { ok, total } = await contractOf(mock)
+    expect(ok).toBe(true)
+    expect(total).toMatchObject({ requests: 3, injected: 2, violations: [] })
+    const [entry] = (await control(mock, 'get', '/requests?operation=list_connections')).body.requests
+    expect(entry).toMatchObject({ injected: true })
   })
 
-  it('drives no coverage, even when it is a success', async () => {
-    await withToolmock({}, async (mock) => {
-      const provider = { id: 'prv_1', identifier: 'x_1', display_name: 'x' }
-      await begin(mock, injecting('create_custom_provider', { status: 201, body: { provider } }))
-      await mock.api.post('/custom-providers', { display_name: 'x' })
-      const { total } = await coverageOf(mock)
-      const made = operation(total, 'create_custom_provider')
-      expect(made.reach).toBe('injected_only')
-      expect(reachOf(total, 'create_custom_provider', 201)).toBe('injected_only')
-      expect(fieldReach(total, 'create_custom_provider', 'request', 'display_name')).toBe('injected_only')
-      expect(fieldReach(total, 'create_custom_provider', 'response', 'provider.identifier')).toBe('injected_only')
-      const all = [...made.statuses, ...made.request_fields, ...made.response_fields]
-      expect(all.filter(({ reach }) => reach === 'driven')).toEqual([])
-    })
+  it('drives no coverage, even when it is a success', async ({ mock }) => {
+    const provider = { id: 'prv_1', identifier: 'x_1', display_name: 'x' }
+    await begin(mock, injecting('create_custom_provider', { status: 201, body: { provider } }))
+    await mock.api.post('/custom-providers', { display_name: 'x' })
+    const { total } = await coverageOf(mock)
+    const made = operation(total, 'create_custom_provider')
+    expect(made.reach).toBe('injected_only')
+    expect(reachOf(total, 'create_custom_provider', 201)).toBe('injected_only')
+    expect(fieldReach(total, 'create_custom_provider', 'request', 'display_name')).toBe('injected_only')
+    expect(fieldReach(total, 'create_custom_provider', 'response', 'provider.identifier')).toBe('injected_only')
+    const all = [...made.statuses, ...made.request_fields, ...made.response_fields]
+    expect(all.filter(({ reach }) => reach === 'driven')).toEqual([])
   })
 
-  it('does not hide a violation of its request', async () => {
-    await withToolmock({}, async (mock) => {
-      await begin(mock, injecting('create_connected_account', { status: 500 }))
-      await mock.api.post('/connected_accounts', { ...ADA, identifier: 7 })
-      await mock.api.post('/connected_accounts', { ...ADA, colour: 'red' })
-      const { total } = await contractOf(mock)
-      expect(total.violations).toMatchObject([{ field: 'identifier', code: 'type' }])
-      expect(total.warnings).toMatchObject([{ field: 'colour', code: 'unread' }])
-    })
+  it('does not hide a violation of its request', async ({ mock }) => {
+    await begin(mock, injecting('create_connected_account', { status: 500 }))
+    await mock.api.post('/connected_accounts', { ...ADA, identifier: 7 })
+    await mock.api.post('/connected_accounts', { ...ADA, colour: 'red' })
+    const { total } = await contractOf(mock)
+    expect(total.violations).toMatchObject([{ field: 'identifier', code: 'type' }])
+    expect(total.warnings).toMatchObject([{ field: 'colour', code: 'unread' }])
   })
 })
 
 describe('response fields', () => {
-  it('are driven by values that a client can use: an empty text or list does not count', async () => {
-    await withToolmock({}, async (mock) => {
-      const next = async () =>
-        fieldReach((await coverageOf(mock)).total, 'list_connected_accounts', 'response', 'next_page_token')
-      await mock.api.get('/connected_accounts')
-      expect(await next()).toBe('never')
-      await createAccount(mock)
-      await createAccount(mock, { connector: 'mail', identifier: 'grace@example.com' })
-      await mock.api.get('/connected_accounts', { page_size: 1 })
-      expect(await next()).toBe('driven')
-    })
+  it('are driven by values that a client can use: an empty text or list does not count', async ({ mock }) => {
+    const next = async () =>
+      fieldReach((await coverageOf(mock)).total, 'list_connected_accounts', 'response', 'next_page_token')
+    await mock.api.get('/connected_accounts')
+    expect(await next()).toBe('never')
+    await createAccount(mock)
+    await createAccount(mock, { connector: 'mail', identifier: 'grace@example.com' })
+    await mock.api.get('/connected_accounts', { page_size: 1 })
+    expect(await next()).toBe('driven')
   })
 })
 

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ADA, createActive, decide, linkFor, pendingRequest, verify } from '../../support/accounts.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { verdictOf } from '../../../src/journal/verdict/verdict.ts'
 import { contractOf, control, coverageOf } from './reports.ts'
 
@@ -29,7 +29,7 @@ const proxy =
 const nearMiss = (what: string, did_you_mean: string) => ({ allowed: `names no ${what}`, did_you_mean })
 
 describe('a near miss of a known name is a violation', () => {
-  it.each<[string, Ask, string, string, object]>([
+  it.for<[string, Ask, string, string, object]>([
     [
       'a tool in another case',
       execute({ tool_name: 'mailSendMessage' }),
@@ -114,35 +114,31 @@ describe('a near miss of a known name is a violation', () => {
       '"mial"',
       nearMiss('connector', 'mail'),
     ],
-  ])('%s', async (_what, ask, where, found, meant) => {
-    await withToolmock({}, async (mock) => {
-      await createActive(mock)
-      await ask(mock)
-      const { ok, total } = await contractOf(mock)
-      expect(ok).toBe(false)
-      expect(total.violations.map((each) => `${each.operation} ${each.field}`)).toEqual([where])
-      expect(total.violations[0]).toMatchObject({
-        code: 'near_miss',
-        found,
-        ...meant,
-        basis: 'choice:G6',
-        count: 1,
-      })
+  ])('%s', async ([_what, ask, where, found, meant], { mock }) => {
+    await createActive(mock)
+    await ask(mock)
+    const { ok, total } = await contractOf(mock)
+    expect(ok).toBe(false)
+    expect(total.violations.map((each) => `${each.operation} ${each.field}`)).toEqual([where])
+    expect(total.violations[0]).toMatchObject({
+      code: 'near_miss',
+      found,
+      ...meant,
+      basis: 'choice:G6',
+      count: 1,
     })
   })
 
-  it.each<[string, Ask]>([
+  it.for<[string, Ask]>([
     ['a tool of another connector', execute({ tool_name: 'weather_get_forecast' })],
     ['a tool that is nothing like a known one', execute({ tool_name: 'calendar_create_event' })],
     ['a connector that is nothing like a known one', get('/connected_accounts', 'connector=calendar')],
     ['no connector', get('/connected_accounts', 'connector=')],
     ['a value that names no connector', execute({ agent_run_id: 'mial' })],
-  ])('%s is not a near miss', async (_what, ask) => {
-    await withToolmock({}, async (mock) => {
-      await createActive(mock)
-      await ask(mock)
-      expect((await contractOf(mock)).total.violations).toEqual([])
-    })
+  ])('%s is not a near miss', async ([_what, ask], { mock }) => {
+    await createActive(mock)
+    await ask(mock)
+    expect((await contractOf(mock)).total.violations).toEqual([])
   })
 
   it('the name of a sign-on connection is not a near miss, and is never the suggestion for another name', async () => {
@@ -154,17 +150,15 @@ describe('a near miss of a known name is a violation', () => {
     })
   })
 
-  it('an input of a tool is a violation too', async () => {
-    await withToolmock({}, async (mock) => {
-      await createActive(mock)
-      await execute({ tool_input: { ...MESSAGE, bodi: 'x' } })(mock)
-      const { violations, warnings } = (await contractOf(mock)).total
-      expect(violations).toMatchObject([{ field: 'tool_input.bodi', did_you_mean: 'body' }])
-      expect(warnings).toEqual([])
-    })
+  it('an input of a tool is a violation too', async ({ mock }) => {
+    await createActive(mock)
+    await execute({ tool_input: { ...MESSAGE, bodi: 'x' } })(mock)
+    const { violations, warnings } = (await contractOf(mock)).total
+    expect(violations).toMatchObject([{ field: 'tool_input.bodi', did_you_mean: 'body' }])
+    expect(warnings).toEqual([])
   })
 
-  it.each<[string, Ask, string]>([
+  it.for<[string, Ask, string]>([
     [
       'a field',
       ({ api }) => api.post('/connected_accounts', { Connector: 'mail', identifier: 'ada' }),
@@ -204,26 +198,25 @@ describe('a near miss of a known name is a violation', () => {
       proxy({ 'connection-name': 'mail', identifier: 'ada' }),
       'proxy_request connection-name MISSING_LOCATOR',
     ],
-  ])('%s with a misspelt name is one violation, although it is also missing', async (_what, ask, expected) => {
-    await withToolmock({}, async (mock) => {
+  ])(
+    '%s with a misspelt name is one violation, although it is also missing',
+    async ([_what, ask, expected], { mock }) => {
       await createActive(mock)
       await ask(mock)
       const { violations } = (await contractOf(mock)).total
       expect(violations.map((each) => `${each.operation} ${each.field} ${String(each.error_code)}`)).toEqual([expected])
-    })
-  })
+    },
+  )
 
-  it('counts requests of the proxy', async () => {
-    await withToolmock({}, async (mock) => {
-      await proxy({ connection_name: 'mail', identifier: 'ada' })(mock)
-      // The two before it obtained tokens.
-      expect((await contractOf(mock)).total.requests).toBe(3)
-    })
+  it('counts requests of the proxy', async ({ mock }) => {
+    await proxy({ connection_name: 'mail', identifier: 'ada' })(mock)
+    // The two before it obtained tokens.
+    expect((await contractOf(mock)).total.requests).toBe(3)
   })
 })
 
 describe('an identifier that differs from a known one only by case or blanks is a warning', () => {
-  it.each<[string, Ask, string, string]>([
+  it.for<[string, Ask, string, string]>([
     [
       'of a locator',
       get('/connected_accounts/details', 'connector=mail&identifier=Ada@Example.com'),
@@ -260,37 +253,33 @@ describe('an identifier that differs from a known one only by case or blanks is 
       'proxy_request identifier',
       '"Ada@example.com"',
     ],
-  ])('%s', async (_what, ask, where, found) => {
-    await withToolmock({}, async (mock) => {
-      await createActive(mock)
-      await ask(mock)
-      const { ok, total } = await contractOf(mock)
-      expect(ok).toBe(true)
-      expect(total.warnings.map((each) => `${each.operation} ${each.field}`)).toEqual([where])
-      const allowed = 'differs from the known "ada@example.com" by case or blanks alone'
-      expect(total.warnings[0]).toMatchObject({ code: 'similar_identifier', found, allowed, basis: 'choice:G6' })
-    })
+  ])('%s', async ([_what, ask, where, found], { mock }) => {
+    await createActive(mock)
+    await ask(mock)
+    const { ok, total } = await contractOf(mock)
+    expect(ok).toBe(true)
+    expect(total.warnings.map((each) => `${each.operation} ${each.field}`)).toEqual([where])
+    const allowed = 'differs from the known "ada@example.com" by case or blanks alone'
+    expect(total.warnings[0]).toMatchObject({ code: 'similar_identifier', found, allowed, basis: 'choice:G6' })
   })
 
-  it('an identifier in lower case is a warning too where the known one has capitals', async () => {
-    await withToolmock({}, async (mock) => {
-      await createActive(mock, { identifier: 'Ada@Example.com' })
-      await get('/connected_accounts', 'identifier=ada@example.com')(mock)
-      expect((await contractOf(mock)).total.warnings).toMatchObject([
-        { allowed: 'differs from the known "Ada@Example.com" by case or blanks alone' },
-      ])
-    })
+  it('an identifier in lower case is a warning too where the known one has capitals', async ({ mock }) => {
+    await createActive(mock, { identifier: 'Ada@Example.com' })
+    await get('/connected_accounts', 'identifier=ada@example.com')(mock)
+    expect((await contractOf(mock)).total.warnings).toMatchObject([
+      { allowed: 'differs from the known "Ada@Example.com" by case or blanks alone' },
+    ])
   })
 
-  it('a known identifier, one that differs by a letter, and one like that of a deleted account lead to no warning', async () => {
-    await withToolmock({}, async (mock) => {
-      const { id } = await createActive(mock, { identifier: 'Ada@Example.com' })
-      await get('/connected_accounts', 'identifier=Ada@Example.com')(mock)
-      await get('/connected_accounts', 'identifier=ada2@example.com')(mock)
-      await mock.api.post('/connected_accounts:delete', { id })
-      await get('/connected_accounts', 'identifier=ada@example.com')(mock)
-      expect((await contractOf(mock)).total.warnings).toEqual([])
-    })
+  it('a known identifier, one that differs by a letter, and one like that of a deleted account lead to no warning', async ({
+    mock,
+  }) => {
+    const { id } = await createActive(mock, { identifier: 'Ada@Example.com' })
+    await get('/connected_accounts', 'identifier=Ada@Example.com')(mock)
+    await get('/connected_accounts', 'identifier=ada2@example.com')(mock)
+    await mock.api.post('/connected_accounts:delete', { id })
+    await get('/connected_accounts', 'identifier=ada@example.com')(mock)
+    expect((await contractOf(mock)).total.warnings).toEqual([])
   })
 })
 
@@ -300,36 +289,32 @@ describe('a flow that ends without verification is a warning', () => {
   }
   const warningsOf = async (mock: TestToolmock) => (await contractOf(mock)).total.warnings
 
-  it('when the client sends a user_verify_url in another request', async () => {
-    await withToolmock({}, async (mock) => {
-      await unverified(mock)
-      expect(await warningsOf(mock)).toEqual([])
-      await linkFor(mock, { ...ADA, user_verify_url: 'http://localhost/verify' })
-      expect(await warningsOf(mock)).toMatchObject([
-        {
-          code: 'unverified_flow',
-          operation: 'create_magic_link',
-          field: 'user_verify_url',
-          found: null,
-          allowed: expect.stringContaining(
-            'there is no check that the person who gave consent is the user of the account',
-          ),
-          basis: 'document:4.7',
-          count: 1,
-          requests: [expect.any(String)],
-        },
-      ])
-    })
+  it('when the client sends a user_verify_url in another request', async ({ mock }) => {
+    await unverified(mock)
+    expect(await warningsOf(mock)).toEqual([])
+    await linkFor(mock, { ...ADA, user_verify_url: 'http://localhost/verify' })
+    expect(await warningsOf(mock)).toMatchObject([
+      {
+        code: 'unverified_flow',
+        operation: 'create_magic_link',
+        field: 'user_verify_url',
+        found: null,
+        allowed: expect.stringContaining(
+          'there is no check that the person who gave consent is the user of the account',
+        ),
+        basis: 'document:4.7',
+        count: 1,
+        requests: [expect.any(String)],
+      },
+    ])
   })
 
-  it('when the client verifies another flow, in every way that the flow can end', async () => {
-    await withToolmock({}, async (mock) => {
-      await verify(mock, await pendingRequest(mock))
-      const opened = await linkFor(mock, { connector: 'weather', identifier: 'grace@example.com' })
-      const id = opened.split('/').at(-1)!
-      expect((await control(mock, 'post', `/links/${id}/complete`, { decision: 'approve' })).status).toBe(200)
-      expect(await warningsOf(mock)).toMatchObject([{ code: 'unverified_flow', count: 1 }])
-    })
+  it('when the client verifies another flow, in every way that the flow can end', async ({ mock }) => {
+    await verify(mock, await pendingRequest(mock))
+    const opened = await linkFor(mock, { connector: 'weather', identifier: 'grace@example.com' })
+    const id = opened.split('/').at(-1)!
+    expect((await control(mock, 'post', `/links/${id}/complete`, { decision: 'approve' })).status).toBe(200)
+    expect(await warningsOf(mock)).toMatchObject([{ code: 'unverified_flow', count: 1 }])
   })
 
   it('not when the flow was denied, or only another client of the environment verifies', async () => {
@@ -348,18 +333,16 @@ describe('a flow that ends without verification is a warning', () => {
     })
   })
 
-  it('in the total also when the client verifies in another environment', async () => {
-    await withToolmock({}, async (mock) => {
-      await unverified(mock)
-      const { client_id, client_secret } = (await control(mock, 'post', '/environments', { name: 'other' })).body
-      const form = { grant_type: 'client_credentials', client_id, client_secret }
-      const { access_token } = (await mock.http('post', '/oauth/token').type('form').send(form)).body
-      const asked = mock
-        .http('post', '/api/v1/connected_accounts/magic_link')
-        .set('Authorization', `Bearer ${access_token}`)
-      expect((await asked.send({ ...ADA, user_verify_url: 'http://localhost/verify' })).status).toBe(200)
-      expect(await warningsOf(mock)).toMatchObject([{ code: 'unverified_flow', count: 1 }])
-    })
+  it('in the total also when the client verifies in another environment', async ({ mock }) => {
+    await unverified(mock)
+    const { client_id, client_secret } = (await control(mock, 'post', '/environments', { name: 'other' })).body
+    const form = { grant_type: 'client_credentials', client_id, client_secret }
+    const { access_token } = (await mock.http('post', '/oauth/token').type('form').send(form)).body
+    const asked = mock
+      .http('post', '/api/v1/connected_accounts/magic_link')
+      .set('Authorization', `Bearer ${access_token}`)
+    expect((await asked.send({ ...ADA, user_verify_url: 'http://localhost/verify' })).status).toBe(200)
+    expect(await warningsOf(mock)).toMatchObject([{ code: 'unverified_flow', count: 1 }])
   })
 })
 
@@ -367,32 +350,28 @@ describe('--fail-on', () => {
   const verdict = async (mock: TestToolmock, failOn: 'warning' | 'unread' | undefined) =>
     verdictOf({ contract: await contractOf(mock), coverage: await coverageOf(mock) }, { failOn })
 
-  it('warning turns every warning into a violation, unread only those of unread fields', async () => {
-    await withToolmock({}, async (mock) => {
-      await mock.api.post('/connected_accounts', { ...ADA, nickname: 'x' })
-      await get('/connected_accounts', 'identifier=ADA@example.com')(mock)
-      expect(await verdict(mock, undefined)).toMatchObject({ ok: true, reasons: [] })
-      const [unread, similar] = [
-        { sentence: expect.stringMatching(/nickname/) },
-        { sentence: expect.stringMatching(/ADA/) },
-      ]
-      expect(await verdict(mock, 'unread')).toMatchObject({ ok: false, reasons: [unread], warnings: [similar] })
-      expect(await verdict(mock, 'warning')).toMatchObject({ ok: false, reasons: [unread, similar], warnings: [] })
-    })
+  it('warning turns every warning into a violation, unread only those of unread fields', async ({ mock }) => {
+    await mock.api.post('/connected_accounts', { ...ADA, nickname: 'x' })
+    await get('/connected_accounts', 'identifier=ADA@example.com')(mock)
+    expect(await verdict(mock, undefined)).toMatchObject({ ok: true, reasons: [] })
+    const [unread, similar] = [
+      { sentence: expect.stringMatching(/nickname/) },
+      { sentence: expect.stringMatching(/ADA/) },
+    ]
+    expect(await verdict(mock, 'unread')).toMatchObject({ ok: false, reasons: [unread], warnings: [similar] })
+    expect(await verdict(mock, 'warning')).toMatchObject({ ok: false, reasons: [unread, similar], warnings: [] })
   })
 
-  it('ignores allowed warnings, and names an unused allowance, which fails with warning only', async () => {
-    await withToolmock({}, async (mock) => {
-      await mock.api.post('/connected_accounts', { ...ADA, nickname: 'x' })
-      const pair = { contract: await contractOf(mock), coverage: await coverageOf(mock) }
-      const nickname = { operation: 'create_connected_account', field: 'nickname' }
-      expect(verdictOf(pair, { failOn: 'warning', allow: [nickname] })).toMatchObject({ ok: true, allowed: [{}] })
-      const unneeded = { operation: 'verify_user', field: null }
-      const unused = [{ code: 'unused_allowance' }]
-      const verdictWith = (failOn?: 'warning' | 'unread') => verdictOf(pair, { failOn, allow: [nickname, unneeded] })
-      expect(verdictWith('warning')).toMatchObject({ ok: false, reasons: unused, warnings: [] })
-      expect(verdictWith('unread')).toMatchObject({ ok: true, reasons: [], warnings: unused, allowed: [{}] })
-      expect(verdictWith()).toMatchObject({ ok: true, reasons: [], warnings: [{}, {}, {}] })
-    })
+  it('ignores allowed warnings, and names an unused allowance, which fails with warning only', async ({ mock }) => {
+    await mock.api.post('/connected_accounts', { ...ADA, nickname: 'x' })
+    const pair = { contract: await contractOf(mock), coverage: await coverageOf(mock) }
+    const nickname = { operation: 'create_connected_account', field: 'nickname' }
+    expect(verdictOf(pair, { failOn: 'warning', allow: [nickname] })).toMatchObject({ ok: true, allowed: [{}] })
+    const unneeded = { operation: 'verify_user', field: null }
+    const unused = [{ code: 'unused_allowance' }]
+    const verdictWith = (failOn?: 'warning' | 'unread') => verdictOf(pair, { failOn, allow: [nickname, unneeded] })
+    expect(verdictWith('warning')).toMatchObject({ ok: false, reasons: unused, warnings: [] })
+    expect(verdictWith('unread')).toMatchObject({ ok: true, reasons: [], warnings: unused, allowed: [{}] })
+    expect(verdictWith()).toMatchObject({ ok: true, reasons: [], warnings: [{}, {}, {}] })
   })
 })

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { createPrismValidator } from '../../../src/model/contract/prism-validator.ts'
 import type { PrismCheck } from '../../../src/journal/verdict/report-types.ts'
 import { contractReportSchema } from './report-schemas.ts'
 import { prismCheck } from '../../../src/journal/verdict/prism-check.ts'
 import { recorded } from '../request-journal/recorded.ts'
 import { ADA, createAccount } from '../../support/accounts.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { control, RULE_429, withViolations } from './reports.ts'
 
 async function prismCheckOf(mock: TestToolmock, query = ''): Promise<PrismCheck> {
@@ -27,15 +27,15 @@ describe('GET /_mock/contract?judge=prism', () => {
     })
   })
 
-  it('omits requests that were refused before the contract check, and entries that the journal has shortened', async () => {
-    await withToolmock({}, async (mock) => {
-      await mock.http('get', '/api/v1/connections')
-      await mock.api.post('/connected_accounts', { ...ADA, organization_id: 'o'.repeat(20_000) })
-      expect(await prismCheckOf(mock)).toMatchObject({
-        judged: { requests: 1, answers: 3 },
-        not_judged: { refused: 1, injected: 0, shortened: 1 },
-        disagreements: [],
-      })
+  it('omits requests that were refused before the contract check, and entries that the journal has shortened', async ({
+    mock,
+  }) => {
+    await mock.http('get', '/api/v1/connections')
+    await mock.api.post('/connected_accounts', { ...ADA, organization_id: 'o'.repeat(20_000) })
+    expect(await prismCheckOf(mock)).toMatchObject({
+      judged: { requests: 1, answers: 3 },
+      not_judged: { refused: 1, injected: 0, shortened: 1 },
+      disagreements: [],
     })
   })
 
@@ -50,50 +50,42 @@ describe('GET /_mock/contract?judge=prism', () => {
     })
   })
 
-  it('reads a body with a byte order mark as the mock does', async () => {
-    await withToolmock({}, async (mock) => {
-      const token = await mock.signIn()
-      const answer = await mock
-        .http('post', '/api/v1/connected_accounts')
-        .set('Authorization', `Bearer ${token}`)
-        .type('json')
-        .send(`\ufeff${JSON.stringify(ADA)}`)
-      expect(answer.status).toBe(201)
-      expect((await prismCheckOf(mock)).disagreements).toEqual([])
-    })
+  it('reads a body with a byte order mark as the mock does', async ({ mock }) => {
+    const token = await mock.signIn()
+    const answer = await mock
+      .http('post', '/api/v1/connected_accounts')
+      .set('Authorization', `Bearer ${token}`)
+      .type('json')
+      .send(`\ufeff${JSON.stringify(ADA)}`)
+    expect(answer.status).toBe(201)
+    expect((await prismCheckOf(mock)).disagreements).toEqual([])
   })
 
-  it('checks only the named environment', async () => {
-    await withToolmock({}, async (mock) => {
-      await createAccount(mock)
-      await control(mock, 'post', '/environments', { name: 'worker-2' })
-      expect((await prismCheckOf(mock, '&environment=worker-2')).judged).toEqual({ requests: 0, answers: 0 })
-      expect((await prismCheckOf(mock, '&environment=default')).judged).toEqual({ requests: 2, answers: 2 })
-    })
+  it('checks only the named environment', async ({ mock }) => {
+    await createAccount(mock)
+    await control(mock, 'post', '/environments', { name: 'worker-2' })
+    expect((await prismCheckOf(mock, '&environment=worker-2')).judged).toEqual({ requests: 0, answers: 0 })
+    expect((await prismCheckOf(mock, '&environment=default')).judged).toEqual({ requests: 2, answers: 2 })
   })
 
-  it.each([
+  it.for([
     ['contract?judge=me', 'judge', 'prism'],
     ['contract?judge=prism&format=sarif', 'judge', 'only with format=json'],
     ['coverage?judge=prism', 'judge', 'environment, format'],
-  ])('%s is refused with what is allowed', async (path, at, allowed) => {
-    await withToolmock({}, async (mock) => {
-      const { status, body } = await control(mock, 'get', `/${path}`)
-      expect(status).toBe(400)
-      expect(body.error).toMatchObject({ code: 'INVALID_QUERY', details: [{ path: at, allowed }] })
-    })
+  ])('%s is refused with what is allowed', async ([path, at, allowed], { mock }) => {
+    const { status, body } = await control(mock, 'get', `/${path}`)
+    expect(status).toBe(400)
+    expect(body.error).toMatchObject({ code: 'INVALID_QUERY', details: [{ path: at, allowed }] })
   })
 
-  it('does not change the rest of the report', async () => {
-    await withToolmock({}, async (mock) => {
-      await control(mock, 'put', '/scenarios/limited', RULE_429)
-      await createAccount(mock)
-      const timeless = async (query: string) => {
-        const { at: _at, second_opinion: _opinion, ...rest } = (await control(mock, 'get', `/contract${query}`)).body
-        return rest as unknown
-      }
-      expect(await timeless('?judge=prism')).toEqual(await timeless(''))
-    })
+  it('does not change the rest of the report', async ({ mock }) => {
+    await control(mock, 'put', '/scenarios/limited', RULE_429)
+    await createAccount(mock)
+    const timeless = async (query: string) => {
+      const { at: _at, second_opinion: _opinion, ...rest } = (await control(mock, 'get', `/contract${query}`)).body
+      return rest as unknown
+    }
+    expect(await timeless('?judge=prism')).toEqual(await timeless(''))
   })
 })
 

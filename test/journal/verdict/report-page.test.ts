@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { withToolmock } from '../../support/toolmock.ts'
+import { describe, expect } from 'vitest'
+import { it } from '../../support/toolmock.ts'
 import { contractOf, control, rendered, withViolations } from './reports.ts'
 
 /** The tags of a page, and the text between them. */
@@ -48,13 +48,11 @@ describe('the page of a report', () => {
     })
   })
 
-  it('has a row for each environment', async () => {
-    await withToolmock({}, async (mock) => {
-      await control(mock, 'post', '/environments', { name: 'worker-2' })
-      const { text: page } = await rendered(mock, 'html')
-      const names = (await contractOf(mock)).environments.map(({ name }) => name)
-      expect(names).toEqual(['default', 'worker-2'])
-      for (const name of names) expect(page).toContain(`<th scope="row"><code>${name}</code></th>`)
-    })
+  it('has a row for each environment', async ({ mock }) => {
+    await control(mock, 'post', '/environments', { name: 'worker-2' })
+    const { text: page } = await rendered(mock, 'html')
+    const names = (await contractOf(mock)).environments.map(({ name }) => name)
+    expect(names).toEqual(['default', 'worker-2'])
+    for (const name of names) expect(page).toContain(`<th scope="row"><code>${name}</code></th>`)
   })
 })

@@ -1,6 +1,6 @@
 import type { Log } from 'sarif'
-import { describe, expect, it } from 'vitest'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { describe, expect } from 'vitest'
+import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { contractOf, control, rendered } from './reports.ts'
 import { type Element, readXml } from './xml.ts'
 
@@ -53,34 +53,32 @@ describe('a finding names its tests', () => {
     })
   })
 
-  it('also a test whose environment was removed before the request was answered', async () => {
-    await withToolmock({}, async (mock) => {
-      const on = { operation: 'list_connected_accounts' }
-      const rules = [{ name: 'slow', at: 'service', on, do: [{ latency: { ms: 1000 } }] }]
-      const given = { name: 'lists', ...LISTS, scenarios: [{ name: 'slow', rules }] }
-      const { body } = await control(mock, 'post', '/environments', given)
-      const { client_id, client_secret } = body as { client_id: string; client_secret: string }
-      const form = { client_id, client_secret, grant_type: 'client_credentials' }
-      const token = await mock.http('post', '/oauth/token').type('form').send(form)
-      const { access_token } = token.body as { access_token: string }
-      const listing = mock
-        .http('get', '/api/v1/connected_accounts')
-        .set('Authorization', `Bearer ${access_token}`)
-        .then((answer) => answer)
-      const scenarios = async () => {
-        const answer = await control(mock, 'get', '/scenarios?environment=lists')
-        return (answer.body as { scenarios: { name: string; rules: { hits: number }[] }[] }).scenarios
-      }
-      while ((await scenarios()).find(({ name }) => name === 'slow')?.rules[0]?.hits !== 1)
-        await new Promise((turn) => setImmediate(turn))
-      await control(mock, 'delete', '/environments/lists')
-      await listing
-      const { environments } = await contractOf(mock)
-      expect(environments.map(({ name, test }) => [name, test?.name])).toEqual([
-        ['default', undefined],
-        ['lists', LISTS.label],
-      ])
-    })
+  it('also a test whose environment was removed before the request was answered', async ({ mock }) => {
+    const on = { operation: 'list_connected_accounts' }
+    const rules = [{ name: 'slow', at: 'service', on, do: [{ latency: { ms: 1000 } }] }]
+    const given = { name: 'lists', ...LISTS, scenarios: [{ name: 'slow', rules }] }
+    const { body } = await control(mock, 'post', '/environments', given)
+    const { client_id, client_secret } = body as { client_id: string; client_secret: string }
+    const form = { client_id, client_secret, grant_type: 'client_credentials' }
+    const token = await mock.http('post', '/oauth/token').type('form').send(form)
+    const { access_token } = token.body as { access_token: string }
+    const listing = mock
+      .http('get', '/api/v1/connected_accounts')
+      .set('Authorization', `Bearer ${access_token}`)
+      .then((answer) => answer)
+    const scenarios = async () => {
+      const answer = await control(mock, 'get', '/scenarios?environment=lists')
+      return (answer.body as { scenarios: { name: string; rules: { hits: number }[] }[] }).scenarios
+    }
+    while ((await scenarios()).find(({ name }) => name === 'slow')?.rules[0]?.hits !== 1)
+      await new Promise((turn) => setImmediate(turn))
+    await control(mock, 'delete', '/environments/lists')
+    await listing
+    const { environments } = await contractOf(mock)
+    expect(environments.map(({ name, test }) => [name, test?.name])).toEqual([
+      ['default', undefined],
+      ['lists', LISTS.label],
+    ])
   })
 
   it('in the text that a run prints', async () => {
@@ -162,18 +160,16 @@ describe('a finding names its tests', () => {
     })
   })
 
-  it('as annotations of GitHub, without signs that a terminal obeys', async () => {
-    await withToolmock({}, async (mock) => {
-      const { body } = await control(mock, 'post', '/environments', { name: 'e', label: 'a\u001b[2J\u202eb\rc' })
-      const { client_id, client_secret } = body as { client_id: string; client_secret: string }
-      const form = { client_id, client_secret, grant_type: 'client_credentials' }
-      const { body: token } = await mock.http('post', '/oauth/token').type('form').send(form)
-      const bearer = `Bearer ${(token as { access_token: string }).access_token}`
-      await mock.http('get', '/api/v1/connected_accounts?page_size=101').set('Authorization', bearer)
-      const { text } = await rendered(mock, 'github')
-      expect(text).toContain('a\\u{1b}[2J\\u{202e}b\\u{d}c')
-      expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
-    })
+  it('as annotations of GitHub, without signs that a terminal obeys', async ({ mock }) => {
+    const { body } = await control(mock, 'post', '/environments', { name: 'e', label: 'a\u001b[2J\u202eb\rc' })
+    const { client_id, client_secret } = body as { client_id: string; client_secret: string }
+    const form = { client_id, client_secret, grant_type: 'client_credentials' }
+    const { body: token } = await mock.http('post', '/oauth/token').type('form').send(form)
+    const bearer = `Bearer ${(token as { access_token: string }).access_token}`
+    await mock.http('get', '/api/v1/connected_accounts?page_size=101').set('Authorization', bearer)
+    const { text } = await rendered(mock, 'github')
+    expect(text).toContain('a\\u{1b}[2J\\u{202e}b\\u{d}c')
+    expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
   })
 
   it('as code quality of GitLab', async () => {

@@ -1,9 +1,9 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { admitRequest, type AdmissionRules } from '../../../src/servers/control/admission.ts'
 import { ControlError } from '../../../src/servers/control/errors.ts'
-import { expectControlError, withControl } from './control-mock.ts'
+import { expectControlError, it } from './control-mock.ts'
 
 function verdict(headers: Record<string, string>, rules: AdmissionRules = {}, localAddress = '127.0.0.1'): string {
   const socket = new Socket()
@@ -94,29 +94,28 @@ describe('who may use the control API', () => {
     expect(verdict({ host: 'localhost', ...headers }, { adminToken: 's3cret' })).toBe(expected)
   })
 
-  it('answers only health and readiness without the admin token', async () => {
-    await withControl({ adminToken: 's3cret' }, async ({ call, http }) => {
-      expect((await call('get', '/health')).status).toBe(200)
-      expect((await http('get', '/_mock/ready').set('Host', 'evil.example')).status).toBe(200)
-      const refused = await call('get', '/clock')
-      expectControlError(refused, 401, 'ADMIN_TOKEN_REQUIRED')
-      expect((await http('get', '/_mock/clock').set('X-Toolmock-Admin-Token', 's3cret')).status).toBe(200)
-    })
+  it('answers only health and readiness without the admin token', async ({ startMock }) => {
+    const { call, http } = await startMock({ adminToken: 's3cret' })
+    expect((await call('get', '/health')).status).toBe(200)
+    expect((await http('get', '/_mock/ready').set('Host', 'evil.example')).status).toBe(200)
+    const refused = await call('get', '/clock')
+    expectControlError(refused, 401, 'ADMIN_TOKEN_REQUIRED')
+    expect((await http('get', '/_mock/clock').set('X-Toolmock-Admin-Token', 's3cret')).status).toBe(200)
   })
 
-  it('never sends a CORS header, and changes no data for a page of another origin', async () => {
-    await withControl({}, async ({ call, http }) => {
-      await call('put', '/snapshots/before')
-      const refused = await http('post', '/_mock/connections/mail/disable').set('Origin', 'http://evil.example')
-      expectControlError(refused, 403, 'ORIGIN_REFUSED')
-      expect(Object.keys(refused.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
-      expect((await call('get', '/state/diff?snapshot=before')).body).toMatchObject({ changed: [] })
-      const rebound = await http('post', '/_mock/reset').set('Host', 'evil.example')
-      expectControlError(rebound, 403, 'HOST_REFUSED')
-    })
+  it('never sends a CORS header, and changes no data for a page of another origin', async ({
+    mock: { call, http },
+  }) => {
+    await call('put', '/snapshots/before')
+    const refused = await http('post', '/_mock/connections/mail/disable').set('Origin', 'http://evil.example')
+    expectControlError(refused, 403, 'ORIGIN_REFUSED')
+    expect(Object.keys(refused.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+    expect((await call('get', '/state/diff?snapshot=before')).body).toMatchObject({ changed: [] })
+    const rebound = await http('post', '/_mock/reset').set('Host', 'evil.example')
+    expectControlError(rebound, 403, 'HOST_REFUSED')
   })
 
-  it.each([
+  it.for([
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],
     ['multipart/form-data; boundary=x', 415],
@@ -125,10 +124,8 @@ describe('who may use the control API', () => {
     ['application/json; charset=utf-8', 200],
     ['application/yaml', 200],
     ['text/yaml', 200],
-  ])('a body of type %s: %d', async (type, status) => {
-    await withControl({}, async ({ http }) => {
-      const answer = await http('put', '/_mock/clock').set('Content-Type', type).send('{"advance": "90s"}')
-      expect(answer.status).toBe(status)
-    })
+  ])('a body of type %s: %d', async ([type, status], { mock: { http } }) => {
+    const answer = await http('put', '/_mock/clock').set('Content-Type', type).send('{"advance": "90s"}')
+    expect(answer.status).toBe(status)
   })
 })

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
-import { expectControlError, START, withControl } from './control-mock.ts'
+import { describe, expect } from 'vitest'
+import { expectControlError, it, START, withControl } from './control-mock.ts'
 
 describe('PUT /_mock/clock', () => {
-  it.each([
+  it.for([
     [{ now: '2030-06-01T12:00:00Z' }, '2030-06-01T12:00:00.000Z'],
     [{ now: '2030-06-01T12:00:00.5+02:00' }, '2030-06-01T10:00:00.500Z'],
     [{ now: '2020-01-01T00:00:00Z' }, '2020-01-01T00:00:00.000Z'],
@@ -13,51 +13,45 @@ describe('PUT /_mock/clock', () => {
     [{ advance: 'PT5M' }, '2026-01-01T00:05:00.000Z'],
     [{ advance: 'P1D' }, '2026-01-02T00:00:00.000Z'],
     [{ frozen: true }, START],
-  ])('%j leads to %s', async (change, now) => {
-    await withControl({}, async ({ call }) => {
-      expect((await call('put', '/clock', change)).body).toMatchObject({ now, frozen: true, before: START })
-      expect((await call('get', '/clock')).body).toEqual({ now, frozen: true })
-    })
+  ])('%j leads to %s', async ([change, now], { mock: { call } }) => {
+    expect((await call('put', '/clock', change)).body).toMatchObject({ now, frozen: true, before: START })
+    expect((await call('get', '/clock')).body).toEqual({ now, frozen: true })
   })
 
-  it('answers with what fell due on the way, counted by kind and earliest first', async () => {
-    await withControl({}, async ({ call }) => {
-      const link = { connector: 'mail', identifier: 'ada@example.com' }
-      await call('post', '/links', link)
-      const { links } = (await call('get', '/links')).body as { links: { id: string; signs_in_as: string }[] }
-      expect(links[0]?.signs_in_as).toBe('ada@example.com')
-      await call('post', `/links/${links[0]?.id ?? ''}/complete`, { decision: 'approve' })
-      await call('post', '/links', { ...link, identifier: 'linus@example.com' })
-      const early = (await call('put', '/clock', { advance: '1m' })).body as object
-      expect(early).toMatchObject({ before: START, passed: [], passed_counts: {} })
-      const late = (await call('put', '/clock', { advance: '2h' })).body as { passed: object[]; passed_counts: object }
-      expect(late.passed_counts).toEqual({ access_token: 1, magic_link: 1 })
-      expect(late.passed).toMatchObject([
-        { kind: 'magic_link', subject: 'linus@example.com at mail' },
-        { kind: 'access_token', subject: 'ada@example.com at mail' },
-      ])
-      expect((await call('put', '/clock', { now: START })).body).toMatchObject({ passed: [] })
-    })
+  it('answers with what fell due on the way, counted by kind and earliest first', async ({ mock: { call } }) => {
+    const link = { connector: 'mail', identifier: 'ada@example.com' }
+    await call('post', '/links', link)
+    const { links } = (await call('get', '/links')).body as { links: { id: string; signs_in_as: string }[] }
+    expect(links[0]?.signs_in_as).toBe('ada@example.com')
+    await call('post', `/links/${links[0]?.id ?? ''}/complete`, { decision: 'approve' })
+    await call('post', '/links', { ...link, identifier: 'linus@example.com' })
+    const early = (await call('put', '/clock', { advance: '1m' })).body as object
+    expect(early).toMatchObject({ before: START, passed: [], passed_counts: {} })
+    const late = (await call('put', '/clock', { advance: '2h' })).body as { passed: object[]; passed_counts: object }
+    expect(late.passed_counts).toEqual({ access_token: 1, magic_link: 1 })
+    expect(late.passed).toMatchObject([
+      { kind: 'magic_link', subject: 'linus@example.com at mail' },
+      { kind: 'access_token', subject: 'ada@example.com at mail' },
+    ])
+    expect((await call('put', '/clock', { now: START })).body).toMatchObject({ passed: [] })
   })
 
-  it('no longer lists an auth request that is over', async () => {
-    await withControl({}, async ({ call, api, token }) => {
-      const bearer = await token('test_client', 'test_secret')
-      const due = async () => ((await call('get', '/clock/due')).body as { due: { kind: string }[] }).due
-      const ids: string[] = []
-      for (const identifier of ['ada', 'linus']) {
-        const url = { connector: 'mail', identifier, user_verify_url: 'http://localhost:3000/verify' }
-        const { link } = (await api(bearer, 'post', '/connected_accounts/magic_link', url)).body as { link: string }
-        const path = `/links/${link.split('/').at(-1) ?? ''}/complete`
-        const { redirect_url } = (await call('post', path, { decision: 'approve' })).body as { redirect_url: string }
-        ids.push(new URL(redirect_url).searchParams.get('auth_request_id') ?? '')
-      }
-      const pending = { kind: 'auth_request', effect: 'its auth request expires unverified' }
-      expect((await due()).filter(({ kind }) => kind === pending.kind)).toMatchObject([pending, pending])
-      const verified = { auth_request_id: ids[0], identifier: 'ada' }
-      expect((await api(bearer, 'post', '/connected_accounts/user/verify', verified)).status).toBe(200)
-      expect((await due()).filter(({ kind }) => kind === pending.kind)).toMatchObject([{ subject: 'linus at mail' }])
-    })
+  it('no longer lists an auth request that is over', async ({ mock: { call, api, token } }) => {
+    const bearer = await token('test_client', 'test_secret')
+    const due = async () => ((await call('get', '/clock/due')).body as { due: { kind: string }[] }).due
+    const ids: string[] = []
+    for (const identifier of ['ada', 'linus']) {
+      const url = { connector: 'mail', identifier, user_verify_url: 'http://localhost:3000/verify' }
+      const { link } = (await api(bearer, 'post', '/connected_accounts/magic_link', url)).body as { link: string }
+      const path = `/links/${link.split('/').at(-1) ?? ''}/complete`
+      const { redirect_url } = (await call('post', path, { decision: 'approve' })).body as { redirect_url: string }
+      ids.push(new URL(redirect_url).searchParams.get('auth_request_id') ?? '')
+    }
+    const pending = { kind: 'auth_request', effect: 'its auth request expires unverified' }
+    expect((await due()).filter(({ kind }) => kind === pending.kind)).toMatchObject([pending, pending])
+    const verified = { auth_request_id: ids[0], identifier: 'ada' }
+    expect((await api(bearer, 'post', '/connected_accounts/user/verify', verified)).status).toBe(200)
+    expect((await due()).filter(({ kind }) => kind === pending.kind)).toMatchObject([{ subject: 'linus at mail' }])
   })
 
   it('lists the earliest events only, in their order, of a model that has many', async () => {
@@ -84,15 +78,14 @@ describe('PUT /_mock/clock', () => {
     })
   })
 
-  it('names every form that a time may have', () =>
-    withControl({}, async ({ call }) => {
-      const { body } = await call('put', '/clock', { now: '2026-01-01T00:00:00' })
-      expect(body.error.message).toBe(
-        '`now` is "2026-01-01T00:00:00"; allowed: an ISO 8601 instant with its time zone, or a day in UTC, in the years 1970 to 7999, such as 2026-01-31T12:00:00Z or 2026-01-31',
-      )
-    }))
+  it('names every form that a time may have', async ({ mock: { call } }) => {
+    const { body } = await call('put', '/clock', { now: '2026-01-01T00:00:00' })
+    expect(body.error.message).toBe(
+      '`now` is "2026-01-01T00:00:00"; allowed: an ISO 8601 instant with its time zone, or a day in UTC, in the years 1970 to 7999, such as 2026-01-31T12:00:00Z or 2026-01-31',
+    )
+  })
 
-  it.each([
+  it.for([
     [{ now: 'tomorrow' }],
     [{ now: '2026-01-01T00:00:00' }],
     [{ now: '2026-02-30T00:00:00Z' }],
@@ -108,56 +101,48 @@ describe('PUT /_mock/clock', () => {
     [{ now: START, advance: '1h' }],
     [{ freeze: true }],
     [{}],
-  ])('refuses %j and does not change the clock', async (change) => {
-    await withControl({}, async ({ call }) => {
-      const refused = await call('put', '/clock', change)
-      expectControlError(refused, 400, 'INVALID_BODY')
-      expect((await call('get', '/clock')).body).toEqual({ now: START, frozen: true })
-    })
+  ])('refuses %j and does not change the clock', async ([change], { mock: { call } }) => {
+    const refused = await call('put', '/clock', change)
+    expectControlError(refused, 400, 'INVALID_BODY')
+    expect((await call('get', '/clock')).body).toEqual({ now: START, frozen: true })
   })
 
-  it('can be set up to the end of the year 7999', async () => {
-    await withControl({}, async ({ call }) => {
-      const end = '7999-12-31T23:59:59.999Z'
-      expect((await call('put', '/clock', { now: end })).body).toMatchObject({ now: end, frozen: true })
-      const refused = await call('put', '/clock', { advance: '1ms' })
-      expectControlError(refused, 400, 'INVALID_BODY')
-      expect((refused.body as { error: { message: string } }).error.message).toContain('the years 1970 to 7999')
-      expect((await call('get', '/clock')).body).toEqual({ now: end, frozen: true })
-    })
+  it('can be set up to the end of the year 7999', async ({ mock: { call } }) => {
+    const end = '7999-12-31T23:59:59.999Z'
+    expect((await call('put', '/clock', { now: end })).body).toMatchObject({ now: end, frozen: true })
+    const refused = await call('put', '/clock', { advance: '1ms' })
+    expectControlError(refused, 400, 'INVALID_BODY')
+    expect((refused.body as { error: { message: string } }).error.message).toContain('the years 1970 to 7999')
+    expect((await call('get', '/clock')).body).toEqual({ now: end, frozen: true })
   })
 
-  it('applies due events in the order of time, and records them in the journal', async () => {
-    await withControl({}, async ({ call }) => {
-      const account = (identifier: string, token_expires_at: string) => ({
-        connector: 'mail',
-        identifier,
-        token_expires_at,
-        authorization_details: { oauth_token: { access_token: identifier, refresh_token: '' } },
-      })
-      const accounts = [account('later', '2026-01-01T00:30:00.000Z'), account('sooner', '2026-01-01T00:10:00.000Z')]
-      await call('post', '/seed', { accounts })
-      await call('put', '/clock', { advance: '1h' })
-      const { requests } = (await call('get', '/requests?kind=clock')).body as {
-        requests: { path: string; due: { at: string; from: string; to: string }[] }[]
-      }
-      expect(requests).toHaveLength(1)
-      expect(requests[0]?.path).toBe(`the clock went from ${START} to 2026-01-01T01:00:00.000Z and is frozen`)
-      await call('put', '/clock', { frozen: true })
-      const later = (await call('get', '/requests?kind=clock')).body as { requests: { path: string }[] }
-      expect(later.requests.at(-1)?.path).toBe('the clock is frozen at 2026-01-01T01:00:00.000Z')
-      expect(requests[0]?.due).toMatchObject([
-        { at: '2026-01-01T00:10:00.000Z', from: 'ACTIVE', to: 'EXPIRED' },
-        { at: '2026-01-01T00:30:00.000Z', from: 'ACTIVE', to: 'EXPIRED' },
-      ])
+  it('applies due events in the order of time, and records them in the journal', async ({ mock: { call } }) => {
+    const account = (identifier: string, token_expires_at: string) => ({
+      connector: 'mail',
+      identifier,
+      token_expires_at,
+      authorization_details: { oauth_token: { access_token: identifier, refresh_token: '' } },
     })
+    const accounts = [account('later', '2026-01-01T00:30:00.000Z'), account('sooner', '2026-01-01T00:10:00.000Z')]
+    await call('post', '/seed', { accounts })
+    await call('put', '/clock', { advance: '1h' })
+    const { requests } = (await call('get', '/requests?kind=clock')).body as {
+      requests: { path: string; due: { at: string; from: string; to: string }[] }[]
+    }
+    expect(requests).toHaveLength(1)
+    expect(requests[0]?.path).toBe(`the clock went from ${START} to 2026-01-01T01:00:00.000Z and is frozen`)
+    await call('put', '/clock', { frozen: true })
+    const later = (await call('get', '/requests?kind=clock')).body as { requests: { path: string }[] }
+    expect(later.requests.at(-1)?.path).toBe('the clock is frozen at 2026-01-01T01:00:00.000Z')
+    expect(requests[0]?.due).toMatchObject([
+      { at: '2026-01-01T00:10:00.000Z', from: 'ACTIVE', to: 'EXPIRED' },
+      { at: '2026-01-01T00:30:00.000Z', from: 'ACTIVE', to: 'EXPIRED' },
+    ])
   })
 
-  it('decides whether bearer tokens have expired', async () => {
-    await withControl({}, async ({ call, token, api }) => {
-      const bearer = await token('test_client', 'test_secret')
-      await call('put', '/clock', { advance: '25h' })
-      expect((await api(bearer, 'get', '/connections')).status).toBe(401)
-    })
+  it('decides whether bearer tokens have expired', async ({ mock: { call, token, api } }) => {
+    const bearer = await token('test_client', 'test_secret')
+    await call('put', '/clock', { advance: '25h' })
+    expect((await api(bearer, 'get', '/connections')).status).toBe(401)
   })
 })

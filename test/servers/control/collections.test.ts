@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { AppOptions } from '../../../src/app/app.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
-import { type ControlMock, expectControlError, START, withControl } from './control-mock.ts'
+import { type ControlMock, expectControlError, it, START, withControl } from './control-mock.ts'
 
 const listing = (name: string, path: string) => ({ name, call: { method: 'GET', path } })
 
@@ -300,24 +300,22 @@ describe('a sequence of answers', () => {
     })
   })
 
-  it('begins again in every environment when its extension is put', async () => {
-    await withControl({}, async ({ call, api, token }) => {
-      const queue = (...answers: string[]) =>
-        call('put', '/extensions/queue', {
-          extension: 'queue',
-          responders: [{ name: 'next', ...responder(answers), on: { path: '/api/v1/queue' } }],
-        })
-      const made = await call('post', '/environments', { name: 'other' })
-      const { client_id, client_secret } = made.body as Record<string, string>
-      const bearers = [await token('test_client', 'test_secret'), await token(String(client_id), String(client_secret))]
-      const next = async () => Promise.all(bearers.map(async (bearer) => (await api(bearer, 'get', '/queue')).body))
-      await queue('queued', 'done')
-      expect([await next(), await next()]).toEqual([
-        ['queued', 'queued'],
-        ['done', 'done'],
-      ])
-      await queue('first', 'second')
-      expect(await next()).toEqual(['first', 'first'])
-    })
+  it('begins again in every environment when its extension is put', async ({ mock: { call, api, token } }) => {
+    const queue = (...answers: string[]) =>
+      call('put', '/extensions/queue', {
+        extension: 'queue',
+        responders: [{ name: 'next', ...responder(answers), on: { path: '/api/v1/queue' } }],
+      })
+    const made = await call('post', '/environments', { name: 'other' })
+    const { client_id, client_secret } = made.body as Record<string, string>
+    const bearers = [await token('test_client', 'test_secret'), await token(String(client_id), String(client_secret))]
+    const next = async () => Promise.all(bearers.map(async (bearer) => (await api(bearer, 'get', '/queue')).body))
+    await queue('queued', 'done')
+    expect([await next(), await next()]).toEqual([
+      ['queued', 'queued'],
+      ['done', 'done'],
+    ])
+    await queue('first', 'second')
+    expect(await next()).toEqual(['first', 'first'])
   })
 })

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { expectControlError, withControl } from './control-mock.ts'
+import { describe, expect } from 'vitest'
+import { expectControlError, it, withControl } from './control-mock.ts'
 
 /** Reading so many keys takes a second or two. With time that grew quadratically, the test would time out. */
 const COUNT = 80_000
@@ -15,7 +15,7 @@ function yamlOf(object: object): string {
 }
 
 describe('a body of many keys', () => {
-  it.each([
+  it.for([
     ['JSON', 'application/json', JSON.stringify({ match: { body: KEYS } })],
     ['YAML', 'application/yaml', yamlOf({ match: { body: YAML_KEYS } })],
     ['YAML blocks', 'application/yaml', `match:\n  body:\n${yamlOf(YAML_KEYS).replaceAll(/^/gm, '    ').trimEnd()}\n`],
@@ -24,28 +24,24 @@ describe('a body of many keys', () => {
       'application/yaml',
       `match: { body: { x: [${Array.from({ length: 150 }, (_, at) => `&a${at} ${at}, ${Array(100).fill(`*a${at}`).join(', ')}`).join(', ')}] } }\n`,
     ],
-  ])('is read in linear time: %s', async (_kind, type, body) => {
-    await withControl({}, async ({ http }) => {
-      const answer = await http('post', '/_mock/requests/count').type(type).send(body)
-      expect(answer.text).toBe('{"count":0}\n')
-    })
+  ])('is read in linear time: %s', async ([_kind, type, body], { mock: { http } }) => {
+    const answer = await http('post', '/_mock/requests/count').type(type).send(body)
+    expect(answer.text).toBe('{"count":0}\n')
   })
 
-  it.each([
+  it.for([
     ['/seed', 'application/json', JSON.stringify(KEYS)],
     ['/seed', 'application/yaml', yamlOf(YAML_KEYS)],
     ['/environments', 'application/json', JSON.stringify({ seed: KEYS })],
   ])(
     'of which none is known is refused with a hundred problems and the number of the others: %s %s',
-    async (path, type, body) => {
-      await withControl({}, async ({ http }) => {
-        const answer = await http('post', `/_mock${path}`).type(type).send(body)
-        const { code, details } = (answer.body as { error: { code: string; details: { found: string }[] } }).error
-        expect([answer.status, code, details.length]).toEqual([400, 'INVALID_DOCUMENT', 101])
-        expect(details.at(-1)?.found).toBe(
-          `wrong in ${(type === 'application/yaml' ? YAML_COUNT : COUNT) - 100} more places`,
-        )
-      })
+    async ([path, type, body], { mock: { http } }) => {
+      const answer = await http('post', `/_mock${path}`).type(type).send(body)
+      const { code, details } = (answer.body as { error: { code: string; details: { found: string }[] } }).error
+      expect([answer.status, code, details.length]).toEqual([400, 'INVALID_DOCUMENT', 101])
+      expect(details.at(-1)?.found).toBe(
+        `wrong in ${(type === 'application/yaml' ? YAML_COUNT : COUNT) - 100} more places`,
+      )
     },
   )
 })
@@ -56,7 +52,7 @@ describe('limits on keys and values of a body', () => {
     `{"match":{"body":{${Array.from({ length: length - 2 }, (_, at) => `"k${at}":1`).join(',')}}}}`
   const yaml = (length: number): string => `match:\n body:\n  x:\n${'  - 1\n'.repeat(length)}`
 
-  it.each([
+  it.for([
     [
       'keys in JSON',
       'application/json',
@@ -78,15 +74,13 @@ describe('limits on keys and values of a body', () => {
       yaml(25_001),
       'more than 100000 tokens (keys, values, signs, comments, line ends); allowed: at most 100000',
     ],
-  ])('%s', async (_kind, type, most, more, message) => {
-    await withControl({}, async ({ http }) => {
-      const send = (body: string) => http('post', '/_mock/requests/count').type(type).send(body)
-      expect((await send(most)).text).toBe('{"count":0}\n')
-      const refused = await send(more)
-      expect(refused.text).toContain(message)
-      if (type === 'application/json') expectControlError(refused, 413, 'BODY_TOO_LARGE')
-      else expectControlError(refused, 400, 'INVALID_DOCUMENT')
-    })
+  ])('%s', async ([_kind, type, most, more, message], { mock: { http } }) => {
+    const send = (body: string) => http('post', '/_mock/requests/count').type(type).send(body)
+    expect((await send(most)).text).toBe('{"count":0}\n')
+    const refused = await send(more)
+    expect(refused.text).toContain(message)
+    if (type === 'application/json') expectControlError(refused, 413, 'BODY_TOO_LARGE')
+    else expectControlError(refused, 400, 'INVALID_DOCUMENT')
   })
 
   it('do not apply to a state, which can be restored at any size', { timeout: 30_000 }, async () => {
@@ -100,14 +94,12 @@ describe('limits on keys and values of a body', () => {
   })
 })
 
-it.each([
+it.for([
   ['POST /requests/verify', '/requests/verify', '{"match":{"body":', '}}'],
   ['POST /environments', '/environments', '{"seed":{"a":', '}}'],
-])('%s refuses a body that nests too deeply', async (_call, path, head, tail) => {
-  await withControl({}, async ({ http }) => {
-    const deep = `${head}${'['.repeat(40_000)}${']'.repeat(40_000)}${tail}`
-    const answer = await http('post', `/_mock${path}`).type('json').send(deep)
-    expectControlError(answer, 400, 'INVALID_BODY')
-    expect(answer.text).toContain('nested more than 200 levels deep; allowed: at most 200')
-  })
+])('%s refuses a body that nests too deeply', async ([_call, path, head, tail], { mock: { http } }) => {
+  const deep = `${head}${'['.repeat(40_000)}${']'.repeat(40_000)}${tail}`
+  const answer = await http('post', `/_mock${path}`).type('json').send(deep)
+  expectControlError(answer, 400, 'INVALID_BODY')
+  expect(answer.text).toContain('nested more than 200 levels deep; allowed: at most 200')
 })

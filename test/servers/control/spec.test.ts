@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { CONTROL_ERROR_CODES } from '../../../src/servers/control/errors.ts'
-import { withControl } from './control-mock.ts'
+import { it } from './control-mock.ts'
 import { answersOf, CONTROL_OPERATIONS, CONTROL_SPEC, faultsOf } from './control-spec.ts'
 
 describe('spec/control.openapi.yaml', () => {
@@ -26,18 +26,14 @@ describe('spec/control.openapi.yaml', () => {
     expect(faults.filter(Boolean)).toEqual([])
   })
 
-  it('is served as JSON', async () => {
-    await withControl({}, async ({ call }) => {
-      const { body } = await call('get', '/openapi')
-      expect(body).toEqual(JSON.parse(JSON.stringify(CONTROL_SPEC)))
-    })
+  it('is served as JSON', async ({ mock: { call } }) => {
+    const { body } = await call('get', '/openapi')
+    expect(body).toEqual(JSON.parse(JSON.stringify(CONTROL_SPEC)))
   })
 
-  it('is served whole: it refers to no file', async () => {
-    await withControl({}, async ({ call }) => {
-      const { text } = await call('get', '/openapi')
-      expect(text).toContain('"$ref":"#/components/')
-      expect(text.match(/"\$ref":"[^#][^"]*"/g)).toBeNull()
-    })
+  it('is served whole: it refers to no file', async ({ mock: { call } }) => {
+    const { text } = await call('get', '/openapi')
+    expect(text).toContain('"$ref":"#/components/')
+    expect(text.match(/"\$ref":"[^#][^"]*"/g)).toBeNull()
   })
 })

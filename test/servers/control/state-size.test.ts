@@ -1,14 +1,14 @@
-import { describe, expect, it } from 'vitest'
-import { expectControlError, withControl } from './control-mock.ts'
+import { describe, expect } from 'vitest'
+import { expectControlError, it, withControl } from './control-mock.ts'
 
 describe('the size of a state', () => {
-  it('that GET answers is accepted by PUT, at any --body-limit', () =>
-    withControl({ bodyLimit: 1000 }, async ({ call }) => {
-      const { body: state, status } = await call('get', '/state')
-      expect(status).toBe(200)
-      expect(JSON.stringify(state).length).toBeGreaterThan(1000)
-      expect((await call('put', '/state', state as object)).status).toBe(200)
-    }))
+  it('that GET answers is accepted by PUT, at any --body-limit', async ({ startMock }) => {
+    const { call } = await startMock({ bodyLimit: 1000 })
+    const { body: state, status } = await call('get', '/state')
+    expect(status).toBe(200)
+    expect(JSON.stringify(state).length).toBeGreaterThan(1000)
+    expect((await call('put', '/state', state as object)).status).toBe(200)
+  })
 
   it('has one limit for both ways', async () => {
     let size = 0

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ROUTES } from '../../../src/model/contract/route.ts'
 import { readWholeBody } from '../../../src/servers/http/body.ts'
+import { itWith } from '../../support/mock-fixture.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 
 const WITH_BODY = ROUTES.filter(({ bodyMediaType }) => bodyMediaType === 'application/json').map(
@@ -39,19 +40,20 @@ const BAD: [string, string, RegExp][] = [
   [`${DEEP} brackets that never close`, '['.repeat(DEEP), /must nest at most/],
 ]
 
+const it = itWith(withToolmock, { mcp: true })
+
 describe.each(WITH_BODY)('a bad body for %s', (_name, route) => {
-  it('is a 400 with the reason: malformed, not an object, nested too deeply (G7)', () =>
-    withToolmock({ mcp: true }, async (mock) => {
-      for (const [name, body, message] of BAD) {
-        const answer = await send(mock, route, body)
+  it('is a 400 with the reason: malformed, not an object, nested too deeply (G7)', async ({ mock }) => {
+    for (const [name, body, message] of BAD) {
+      const answer = await send(mock, route, body)
 
-        expect(answer.status, name).toBe(400)
-        expect(answer.body, name).toMatchObject({ code: 3, details: [{ error_code: 'MALFORMED_BODY' }] })
-        expect(answer.body.message, name).toMatch(message)
-      }
-    }))
+      expect(answer.status, name).toBe(400)
+      expect(answer.body, name).toMatchObject({ code: 3, details: [{ error_code: 'MALFORMED_BODY' }] })
+      expect(answer.body.message, name).toMatch(message)
+    }
+  })
 
-  it.each([
+  it.for([
     'text/plain',
     'application/x-www-form-urlencoded',
     'application/xml',
@@ -60,70 +62,64 @@ describe.each(WITH_BODY)('a bad body for %s', (_name, route) => {
     'application/json; charset=utf-16',
     'application/json, text/plain',
     'application/jsonp',
-  ])('is a 400 as %s (G7)', (type) =>
-    withToolmock({ mcp: true }, async (mock) => {
-      const answer = await send(mock, route, '{}', type)
+  ])('is a 400 as %s (G7)', async (type, { mock }) => {
+    const answer = await send(mock, route, '{}', type)
 
-      expect(answer.status).toBe(400)
-      expect(answer.body).toMatchObject({ code: 3, details: [{ error_code: 'UNSUPPORTED_CONTENT_TYPE' }] })
-    }),
-  )
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({ code: 3, details: [{ error_code: 'UNSUPPORTED_CONTENT_TYPE' }] })
+  })
 
-  it('is a 400 when it is missing', () =>
-    withToolmock({ mcp: true }, async (mock) => {
-      const answer = await send(mock, route, '', '')
-      expect(answer.status).toBe(400)
-      expect(answer.body).toMatchObject({ code: 3 })
-    }))
+  it('is a 400 when it is missing', async ({ mock }) => {
+    const answer = await send(mock, route, '', '')
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({ code: 3 })
+  })
 
-  it('is a 413 over the limit (G7)', () =>
-    withToolmock({ mcp: true }, async (mock) => {
-      const answer = await send(mock, route, JSON.stringify({ identifier: 'x'.repeat(2_000_000) }))
+  it('is a 413 over the limit (G7)', async ({ mock }) => {
+    const answer = await send(mock, route, JSON.stringify({ identifier: 'x'.repeat(2_000_000) }))
 
-      expect(answer.status).toBe(413)
-      expect(answer.body).toMatchObject({ code: 8, details: [{ error_code: 'BODY_TOO_LARGE' }] })
-    }))
+    expect(answer.status).toBe(413)
+    expect(answer.body).toMatchObject({ code: 8, details: [{ error_code: 'BODY_TOO_LARGE' }] })
+  })
 })
 
 describe('a body that is accepted', () => {
   const ada = JSON.stringify({ connector: 'mail', identifier: 'ada' })
   const create = ROUTES.find(({ operation }) => operation === 'create_connected_account')!
 
-  it.each([
+  it.for([
     'application/json',
     'application/json;charset=utf-8',
     'application/json; charset=UTF-8',
     'Application/JSON; charset="utf-8"',
     'application/json; profile=x',
-  ])('has the form %s', (type) =>
-    withToolmock({ mcp: true }, async (mock) => {
-      expect((await send(mock, create, ada, type)).status).toBe(201)
-    }),
-  )
+  ])('has the form %s', async (type, { mock }) => {
+    expect((await send(mock, create, ada, type)).status).toBe(201)
+  })
 
-  it('is exactly as large as the limit', () =>
-    withToolmock({ mcp: true, bodyLimit: 1000 }, async (mock) => {
-      const exact = ada.replace('{', `{${' '.repeat(1000 - ada.length)}`)
+  it('is exactly as large as the limit', async ({ startMock }) => {
+    const mock = await startMock({ mcp: true, bodyLimit: 1000 })
+    const exact = ada.replace('{', `{${' '.repeat(1000 - ada.length)}`)
 
-      expect((await send(mock, create, exact)).status).toBe(201)
-      expect((await send(mock, create, ` ${exact}`)).status).toBe(413)
-    }))
+    expect((await send(mock, create, exact)).status).toBe(201)
+    expect((await send(mock, create, ` ${exact}`)).status).toBe(413)
+  })
 
-  it('is as large as the limit once it is decompressed, at any compressed size', () =>
-    withToolmock({ mcp: true, bodyLimit: 100 }, async (mock) => {
-      const token = await mock.signIn()
-      const sendGzip = (body: string) =>
-        mock
-          .http('post', create.path)
-          .set({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' })
-          .serialize(() => gzipSync(body, { level: 0 }) as unknown as string)
-          .send({})
-      const exact = ada.padEnd(100)
+  it('is as large as the limit once it is decompressed, at any compressed size', async ({ startMock }) => {
+    const mock = await startMock({ mcp: true, bodyLimit: 100 })
+    const token = await mock.signIn()
+    const sendGzip = (body: string) =>
+      mock
+        .http('post', create.path)
+        .set({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' })
+        .serialize(() => gzipSync(body, { level: 0 }) as unknown as string)
+        .send({})
+    const exact = ada.padEnd(100)
 
-      expect(gzipSync(exact, { level: 0 }).length).toBeGreaterThan(100)
-      expect((await sendGzip(exact)).status).toBe(201)
-      expect((await sendGzip(`${exact} `)).status).toBe(413)
-    }))
+    expect(gzipSync(exact, { level: 0 }).length).toBeGreaterThan(100)
+    expect((await sendGzip(exact)).status).toBe(201)
+    expect((await sendGzip(`${exact} `)).status).toBe(413)
+  })
 
   it('is refused by its Content-Length before any of it arrives, and read when it is as long as the limit', async () => {
     const announced = (length: number) =>
@@ -136,51 +132,48 @@ describe('a body that is accepted', () => {
     expect((await read).toString()).toBe('0123456789')
   })
 
-  it('is as large as the limit without a Content-Length', () =>
-    withToolmock({ mcp: true, bodyLimit: 100 }, async (mock) => {
-      const token = await mock.signIn()
-      const sendChunked = (body: string) => {
-        const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-        const request = mock.http('post', create.path).set(headers)
-        request.write(body)
-        return request
-      }
+  it('is as large as the limit without a Content-Length', async ({ startMock }) => {
+    const mock = await startMock({ mcp: true, bodyLimit: 100 })
+    const token = await mock.signIn()
+    const sendChunked = (body: string) => {
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+      const request = mock.http('post', create.path).set(headers)
+      request.write(body)
+      return request
+    }
 
-      expect((await sendChunked(ada.padEnd(100))).status).toBe(201)
-      expect((await sendChunked(ada.padEnd(101))).status).toBe(413)
-    }))
+    expect((await sendChunked(ada.padEnd(100))).status).toBe(201)
+    expect((await sendChunked(ada.padEnd(101))).status).toBe(413)
+  })
 
-  it('nests 100 levels deep, and one more is refused', () =>
-    withToolmock({ mcp: true }, async (mock) => {
-      const nested = (levels: number): string => {
-        const inner = levels - 3
-        const value = `${'['.repeat(inner)}${']'.repeat(inner)}`
-        return `{"connector":"mail","identifier":"ada","connected_account":{"api_config":{"a":${value}}}}`
-      }
+  it('nests 100 levels deep, and one more is refused', async ({ mock }) => {
+    const nested = (levels: number): string => {
+      const inner = levels - 3
+      const value = `${'['.repeat(inner)}${']'.repeat(inner)}`
+      return `{"connector":"mail","identifier":"ada","connected_account":{"api_config":{"a":${value}}}}`
+    }
 
-      expect((await send(mock, create, nested(100))).status).toBe(201)
-      expect((await send(mock, create, nested(101))).body).toMatchObject({
-        details: [{ error_code: 'MALFORMED_BODY' }],
-      })
-    }))
+    expect((await send(mock, create, nested(100))).status).toBe(201)
+    expect((await send(mock, create, nested(101))).body).toMatchObject({
+      details: [{ error_code: 'MALFORMED_BODY' }],
+    })
+  })
 
-  it('nests 90 levels deep, with any number of brackets in its texts', () =>
-    withToolmock({ mcp: true }, async (mock) => {
-      const nested = `${'['.repeat(90)}"${'[{'.repeat(500)}\\""${']'.repeat(90)}`
-      const body = `{"connector":"mail","identifier":"ada","connected_account":{"api_config":{"a":${nested}}}}`
-      const answer = await send(mock, create, body)
+  it('nests 90 levels deep, with any number of brackets in its texts', async ({ mock }) => {
+    const nested = `${'['.repeat(90)}"${'[{'.repeat(500)}\\""${']'.repeat(90)}`
+    const body = `{"connector":"mail","identifier":"ada","connected_account":{"api_config":{"a":${nested}}}}`
+    const answer = await send(mock, create, body)
 
-      expect(answer.status).toBe(201)
-      expect(answer.text).toContain(nested)
-    }))
+    expect(answer.status).toBe(201)
+    expect(answer.text).toContain(nested)
+  })
 })
 
 describe('a refused request changes no data', () => {
-  it('for any reason of the refusal', () =>
-    withToolmock({ mcp: true }, async (mock) => {
-      const before = JSON.stringify([...mock.environment.model.tables.accounts.values()])
-      for (const [, route] of WITH_BODY) for (const [, body] of BAD) await send(mock, route, body)
+  it('for any reason of the refusal', async ({ mock }) => {
+    const before = JSON.stringify([...mock.environment.model.tables.accounts.values()])
+    for (const [, route] of WITH_BODY) for (const [, body] of BAD) await send(mock, route, body)
 
-      expect(JSON.stringify([...mock.environment.model.tables.accounts.values()])).toBe(before)
-    }))
+    expect(JSON.stringify([...mock.environment.model.tables.accounts.values()])).toBe(before)
+  })
 })

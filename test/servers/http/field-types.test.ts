@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '../../../src/model/domain/json.ts'
 import { follow, member, operations, text } from '../../spec/document.ts'
 import { createAccount } from '../../support/accounts.ts'
-import { withToolmock } from '../../support/toolmock.ts'
+import { it } from '../../support/toolmock.ts'
 
 /** A field of a request body: where it is, and what type the spec gives it. */
 interface Field {
@@ -61,22 +61,22 @@ it('the spec has the tested fields', () => {
 })
 
 describe.each(BODIES)('$id', ({ method, path, fields }) => {
-  it.each(fields.map((field) => [field.path.join('.'), field] as const))(
+  it.for(fields.map((field) => [field.path.join('.'), field] as const))(
     'refuses every other type for %s, and names it',
-    (name, field) =>
-      withToolmock({ mcp: true }, async ({ api, environment }) => {
-        for (const [type, value] of Object.entries(VALUES)) {
-          if (type === field.type || (type === 'integer' && field.type === 'number')) continue
-          const target = path.slice('/api/v1'.length).replace('{identifier}', 'nobody')
-          const send = { PUT: api.put, PATCH: api.patch }[method] ?? api.post
-          const answer = await send(target, wrong(field, value))
+    async ([name, field], { startMock }) => {
+      const { api, environment } = await startMock({ mcp: true })
+      for (const [type, value] of Object.entries(VALUES)) {
+        if (type === field.type || (type === 'integer' && field.type === 'number')) continue
+        const target = path.slice('/api/v1'.length).replace('{identifier}', 'nobody')
+        const send = { PUT: api.put, PATCH: api.patch }[method] ?? api.post
+        const answer = await send(target, wrong(field, value))
 
-          expect(answer.status, `${type} for ${name}: ${answer.text}`).toBe(400)
-          expect(answer.body).toMatchObject({ code: 3, details: [{ error_code: 'VALIDATION_FAILED' }] })
-          expect(fieldsNamed(answer.body)).toContain(name)
-        }
-        expect(environment.model.tables.accounts.size).toBe(0)
-      }),
+        expect(answer.status, `${type} for ${name}: ${answer.text}`).toBe(400)
+        expect(answer.body).toMatchObject({ code: 3, details: [{ error_code: 'VALIDATION_FAILED' }] })
+        expect(fieldsNamed(answer.body)).toContain(name)
+      }
+      expect(environment.model.tables.accounts.size).toBe(0)
+    },
   )
 })
 
@@ -87,8 +87,10 @@ describe('query parameters', () => {
       .map((each) => [id, text(each, 'name'), { method, path, parameter: each }] as const),
   )
 
-  it.each(listed)('%s answers 400 when %s is repeated, unless it is a list', (_id, name, { method, path, parameter }) =>
-    withToolmock({ mcp: true }, async (mock) => {
+  it.for(listed)(
+    '%s answers 400 when %s is repeated, unless it is a list',
+    async ([_id, name, { method, path, parameter }], { startMock }) => {
+      const mock = await startMock({ mcp: true })
       const { api } = mock
       await createAccount(mock)
       const required = path.includes('/tools/')
@@ -106,7 +108,7 @@ describe('query parameters', () => {
         expect(answer.status).toBe(400)
         expect(fieldsNamed(answer.body)).toContain(name)
       }
-    }),
+    },
   )
 })
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { withToolmock } from '../../support/toolmock.ts'
+import { describe, expect } from 'vitest'
+import { it } from '../../support/toolmock.ts'
 
 const TEXTS = [
   '{{id}}',
@@ -33,28 +33,28 @@ interface Account {
 }
 
 describe('a text with a meaning in another syntax is taken literally', () => {
-  it.each(TEXTS)('%j is answered unchanged by every field that stores it', (text) =>
-    withToolmock({}, async ({ api }) => {
-      const own = JSON.parse(`{${JSON.stringify(text)}:{"deep":[${JSON.stringify(text)}]}}`) as object
-      const sent = { connector: 'mail', identifier: text, organization_id: text, user_id: text }
-      const token = { access_token: text, refresh_token: text, scopes: [text], domain: text }
-      const connected_account = { api_config: own, authorization_details: { oauth_token: token } }
-      const created = await api.post('/connected_accounts', { ...sent, connected_account })
-      const { id } = (created.body as { connected_account: Account }).connected_account
-      const answers = [created, await api.get('/connected_accounts/auth', { id })]
+  it.for(TEXTS)('%j is answered unchanged by every field that stores it', async (text, { mock: { api } }) => {
+    const own = JSON.parse(`{${JSON.stringify(text)}:{"deep":[${JSON.stringify(text)}]}}`) as object
+    const sent = { connector: 'mail', identifier: text, organization_id: text, user_id: text }
+    const token = { access_token: text, refresh_token: text, scopes: [text], domain: text }
+    const connected_account = { api_config: own, authorization_details: { oauth_token: token } }
+    const created = await api.post('/connected_accounts', { ...sent, connected_account })
+    const { id } = (created.body as { connected_account: Account }).connected_account
+    const answers = [created, await api.get('/connected_accounts/auth', { id })]
 
-      expect(created.status).toBe(201)
-      for (const { text: json, body } of answers) {
-        expect(body).toMatchObject({
-          connected_account: { identifier: text, authorization_details: { oauth_token: token } },
-        })
-        expect(json).toContain(`"api_config":${JSON.stringify(own)}`)
-      }
-    }),
-  )
+    expect(created.status).toBe(201)
+    for (const { text: json, body } of answers) {
+      expect(body).toMatchObject({
+        connected_account: { identifier: text, authorization_details: { oauth_token: token } },
+      })
+      expect(json).toContain(`"api_config":${JSON.stringify(own)}`)
+    }
+  })
 
-  it.each(TEXTS.filter((text) => text.isWellFormed()))('%j finds the account of that identifier and no other', (text) =>
-    withToolmock({ seed: { accounts: [{ connector: 'mail', identifier: 'ada@example.com' }] } }, async ({ api }) => {
+  it.for(TEXTS.filter((text) => text.isWellFormed()))(
+    '%j finds the account of that identifier and no other',
+    async (text, { startMock }) => {
+      const { api } = await startMock({ seed: { accounts: [{ connector: 'mail', identifier: 'ada@example.com' }] } })
       const other = await api.get('/connected_accounts', { query: text })
       await api.post('/connected_accounts', { connector: 'mail', identifier: text })
       const exact = await api.get('/connected_accounts', { identifier: text })
@@ -65,40 +65,38 @@ describe('a text with a meaning in another syntax is taken literally', () => {
       expect(exact.body).toMatchObject({ total_size: 1, connected_accounts: [{ identifier: text }] })
       expect(within.body).toMatchObject({ total_size: 1 })
       expect(located.body).toMatchObject({ connected_account: { identifier: text } })
-    }),
+    },
   )
 
-  it.each(TEXTS.filter((text) => text.isWellFormed() && text.trim().length >= 3))(
+  it.for(TEXTS.filter((text) => text.isWellFormed() && text.trim().length >= 3))(
     '%j is searched for literally',
-    (text) =>
-      withToolmock({ seed: { accounts: [{ connector: 'mail', identifier: 'ada@example.com' }] } }, async ({ api }) => {
-        await api.post('/connected_accounts', { connector: 'mail', identifier: `before ${text} after` })
-        const answer = await api.get('/connected_accounts:search', { query: text })
+    async (text, { startMock }) => {
+      const { api } = await startMock({ seed: { accounts: [{ connector: 'mail', identifier: 'ada@example.com' }] } })
+      await api.post('/connected_accounts', { connector: 'mail', identifier: `before ${text} after` })
+      const answer = await api.get('/connected_accounts:search', { query: text })
 
-        expect(answer.body).toMatchObject({ total_size: 1 })
-      }),
+      expect(answer.body).toMatchObject({ total_size: 1 })
+    },
   )
 
-  it.each(TEXTS)('%j as the identity behind a tool is never evaluated in templates', (text) =>
-    withToolmock({}, async ({ api }) => {
-      const connected_account = { authorization_details: { oauth_token: { access_token: 'at', refresh_token: 'rt' } } }
-      await api.post('/connected_accounts', { connector: 'mail', identifier: text, connected_account })
-      const call = {
-        connector: 'mail',
-        identifier: text,
-        tool_name: 'mail_get_message',
-        tool_input: { message_id: 'msg_1' },
-      }
-      const answer = await api.post('/execute_tool', call)
+  it.for(TEXTS)('%j as the identity behind a tool is never evaluated in templates', async (text, { mock: { api } }) => {
+    const connected_account = { authorization_details: { oauth_token: { access_token: 'at', refresh_token: 'rt' } } }
+    await api.post('/connected_accounts', { connector: 'mail', identifier: text, connected_account })
+    const call = {
+      connector: 'mail',
+      identifier: text,
+      tool_name: 'mail_get_message',
+      tool_input: { message_id: 'msg_1' },
+    }
+    const answer = await api.post('/execute_tool', call)
 
-      expect(answer.status).toBe(200)
-      expect(answer.body).toMatchObject({ data: { id: 'msg_1', to: text } })
-    }),
-  )
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({ data: { id: 'msg_1', to: text } })
+  })
 })
 
 describe('a request id of a verification that was tampered with', () => {
-  it.each([
+  it.for([
     ['empty', '', 400],
     ['outside the alphabet', 'abc+/=', 400],
     ['a template', '{{id}}', 400],
@@ -107,32 +105,29 @@ describe('a request id of a verification that was tampered with', () => {
     ['unknown', 'A'.repeat(43), 404],
     ['of a prototype', '__proto__', 404],
     ['too long', 'A'.repeat(100_000), 404],
-  ])('that is %s is refused', (_name, auth_request_id, status) =>
-    withToolmock({}, async ({ api }) => {
+  ])('that is %s is refused', async ([_name, auth_request_id, status], { mock: { api } }) => {
+    const answer = await api.post('/connected_accounts/user/verify', { auth_request_id, identifier: 'ada' })
+    expect(answer.status).toBe(status)
+  })
+
+  it('by one character does not verify', async ({ mock: { api, follow } }) => {
+    const asked = { connector: 'mail', identifier: 'ada', user_verify_url: 'http://localhost:3000/verify' }
+    const { link } = (await api.post('/connected_accounts/magic_link', asked)).body as { link: string }
+    const back = new URL(String((await follow(link, { decision: 'approve' })).headers['location']))
+    const id = back.searchParams.get('auth_request_id') ?? ''
+    const changed = `${id.startsWith('A') ? 'B' : 'A'}${id.slice(1)}`
+    for (const auth_request_id of [changed, `${id}A`, id.slice(0, -1)]) {
       const answer = await api.post('/connected_accounts/user/verify', { auth_request_id, identifier: 'ada' })
-      expect(answer.status).toBe(status)
-    }),
-  )
+      expect(answer.status).toBe(404)
+    }
+    const whole = await api.post('/connected_accounts/user/verify', { auth_request_id: id, identifier: 'ada' })
 
-  it('by one character does not verify', () =>
-    withToolmock({}, async ({ api, follow }) => {
-      const asked = { connector: 'mail', identifier: 'ada', user_verify_url: 'http://localhost:3000/verify' }
-      const { link } = (await api.post('/connected_accounts/magic_link', asked)).body as { link: string }
-      const back = new URL(String((await follow(link, { decision: 'approve' })).headers['location']))
-      const id = back.searchParams.get('auth_request_id') ?? ''
-      const changed = `${id.startsWith('A') ? 'B' : 'A'}${id.slice(1)}`
-      for (const auth_request_id of [changed, `${id}A`, id.slice(0, -1)]) {
-        const answer = await api.post('/connected_accounts/user/verify', { auth_request_id, identifier: 'ada' })
-        expect(answer.status).toBe(404)
-      }
-      const whole = await api.post('/connected_accounts/user/verify', { auth_request_id: id, identifier: 'ada' })
-
-      expect(whole.status).toBe(200)
-    }))
+    expect(whole.status).toBe(200)
+  })
 })
 
 describe('user_verify_url (G35)', () => {
-  it.each([
+  it.for([
     ...[
       'javascript:alert(1)',
       'JavaScript:alert(1)',
@@ -152,19 +147,17 @@ describe('user_verify_url (G35)', () => {
       'https://a/\u0000',
     ],
     ...['http:a.example', 'http://[::1', 'https://a:99999/'],
-  ])('%j is a 400, and no account is created', (user_verify_url) =>
-    withToolmock({}, async ({ api, environment }) => {
-      const answer = await api.post('/connected_accounts/magic_link', {
-        connector: 'mail',
-        identifier: 'ada',
-        user_verify_url,
-      })
+  ])('%j is a 400, and no account is created', async (user_verify_url, { mock: { api, environment } }) => {
+    const answer = await api.post('/connected_accounts/magic_link', {
+      connector: 'mail',
+      identifier: 'ada',
+      user_verify_url,
+    })
 
-      expect(answer.status).toBe(400)
-      expect(answer.body).toMatchObject({
-        details: [{ validation_error_info: { field_violations: [{ field: 'user_verify_url' }] } }],
-      })
-      expect(environment.model.tables.accounts.size).toBe(0)
-    }),
-  )
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({
+      details: [{ validation_error_info: { field_violations: [{ field: 'user_verify_url' }] } }],
+    })
+    expect(environment.model.tables.accounts.size).toBe(0)
+  })
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { type Route, ROUTES } from '../../../src/model/contract/route.ts'
 import { BODY_FIELDS, type FieldNode } from '../../../src/model/contract/generated/field-tables.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock } from '../../support/toolmock.ts'
 
 /** Values with a meaning for the service, and texts that often break software. */
 const WORDS = fc.constantFrom(
@@ -84,24 +84,24 @@ const SEED = {
 }
 
 describe.each([false, true])('any input (strict: %s)', (strict) => {
-  it.each(ROUTES.map((route) => [route.operation, route] as const))(
+  it.for(ROUTES.map((route) => [route.operation, route] as const))(
     '%s answers a status that it declares, in the shape that it declares',
-    (_name, route) =>
-      withToolmock({ seed: SEED, strict }, async (mock) => {
-        const token = await mock.signIn()
-        const property = fc.asyncProperty(requestsOf(route), async (sent) => {
-          const answer = await send(mock, route, sent, token)
-          // The client resolved a path segment such as `..`, so that the path is not served.
-          if (answer.status === 404 && JSON.stringify(answer.body).includes('PATH_NOT_FOUND')) return
-          const { responseViolations } = mock.exchanges.at(-1)!
+    async ([_name, route], { startMock }) => {
+      const mock = await startMock({ seed: SEED, strict })
+      const token = await mock.signIn()
+      const property = fc.asyncProperty(requestsOf(route), async (sent) => {
+        const answer = await send(mock, route, sent, token)
+        // The client resolved a path segment such as `..`, so that the path is not served.
+        if (answer.status === 404 && JSON.stringify(answer.body).includes('PATH_NOT_FOUND')) return
+        const { responseViolations } = mock.exchanges.at(-1)!
 
-          expect(route.statuses).toContain(answer.status)
-          expect(responseViolations).toEqual([])
-          if (answer.status >= 500) expect(isThirdPartys(answer.body), answer.text).toBe(true)
-        })
-        // The seed is fixed, so that every run tests the same inputs.
-        await fc.assert(property, { seed: 20_260_101, numRuns: 60 })
-      }),
+        expect(route.statuses).toContain(answer.status)
+        expect(responseViolations).toEqual([])
+        if (answer.status >= 500) expect(isThirdPartys(answer.body), answer.text).toBe(true)
+      })
+      // The seed is fixed, so that every run tests the same inputs.
+      await fc.assert(property, { seed: 20_260_101, numRuns: 60 })
+    },
     60_000,
   )
 })

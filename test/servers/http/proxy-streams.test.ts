@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ada, appSeed } from '../../service/operations/app-seed.ts'
 import { withServer } from '../../support/server.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 
 const MIB = 1024 * 1024
 /** More than is kept in memory. */
@@ -252,36 +252,36 @@ describe('bodies of the proxy of more than 1 MiB', () => {
     )
   })
 
-  it('are lost when the third party resets the connection in between: a 500 TOOL_ERROR, and the next one arrives', () =>
-    withToolmock({}, async ({ app, api, http, signIn }) => {
-      const key = { static_auth: { details: { api_key: 'key_1' } } }
-      const account = { connector: 'weather', identifier: 'ada', connected_account: { authorization_details: key } }
-      await api.post('/connected_accounts', account)
-      const rule = { name: 'cut', at: 'third_party', on: { connector: 'weather' }, when: { nth: 1 } }
-      const rules = [{ ...rule, do: [{ reset_connection: {} }] }]
-      await http('put', '/_mock/scenarios/s').send({ name: 's', rules })
-      await http('post', '/_mock/scenarios/s/start')
-      const { port } = await app.listen({ host: '127.0.0.1', port: 0 })
-      const headers = { Authorization: `Bearer ${await signIn()}`, connection_name: 'weather', identifier: 'ada' }
-      const send = () =>
-        answerOf(
-          request({ host: '127.0.0.1', port, path: '/proxy/nowhere', method: 'POST', headers, agent: false }).end(
-            BEGINNING,
-          ),
-        )
-      expect(await send()).toEqual({ status: 500, text: expect.stringContaining('TOOL_ERROR') })
-      expect(await send()).toEqual({ status: 404, text: expect.stringContaining('no_responder') })
-    }))
+  it('are lost when the third party resets the connection in between: a 500 TOOL_ERROR, and the next one arrives', async ({
+    mock: { app, api, http, signIn },
+  }) => {
+    const key = { static_auth: { details: { api_key: 'key_1' } } }
+    const account = { connector: 'weather', identifier: 'ada', connected_account: { authorization_details: key } }
+    await api.post('/connected_accounts', account)
+    const rule = { name: 'cut', at: 'third_party', on: { connector: 'weather' }, when: { nth: 1 } }
+    const rules = [{ ...rule, do: [{ reset_connection: {} }] }]
+    await http('put', '/_mock/scenarios/s').send({ name: 's', rules })
+    await http('post', '/_mock/scenarios/s/start')
+    const { port } = await app.listen({ host: '127.0.0.1', port: 0 })
+    const headers = { Authorization: `Bearer ${await signIn()}`, connection_name: 'weather', identifier: 'ada' }
+    const send = () =>
+      answerOf(
+        request({ host: '127.0.0.1', port, path: '/proxy/nowhere', method: 'POST', headers, agent: false }).end(
+          BEGINNING,
+        ),
+      )
+    expect(await send()).toEqual({ status: 500, text: expect.stringContaining('TOOL_ERROR') })
+    expect(await send()).toEqual({ status: 404, text: expect.stringContaining('no_responder') })
+  })
 
-  it('are signed as a whole where the credential signs the body', () =>
-    withToolmock(
-      { seed: { accounts: [{ connector: 'warehouse', identifier: 'ada', status: 'ACTIVE' }] } },
-      async ({ http, signIn }) => {
-        const headers = { connection_name: 'warehouse', identifier: 'ada', Authorization: `Bearer ${await signIn()}` }
-        const answer = await http('post', '/proxy/nowhere').set(headers).type('text').send(BEGINNING.toString())
-        expect([answer.status, answer.body]).toMatchObject([404, { error: 'no_responder' }])
-      },
-    ))
+  it('are signed as a whole where the credential signs the body', async ({ startMock }) => {
+    const { http, signIn } = await startMock({
+      seed: { accounts: [{ connector: 'warehouse', identifier: 'ada', status: 'ACTIVE' }] },
+    })
+    const headers = { connection_name: 'warehouse', identifier: 'ada', Authorization: `Bearer ${await signIn()}` }
+    const answer = await http('post', '/proxy/nowhere').set(headers).type('text').send(BEGINNING.toString())
+    expect([answer.status, answer.body]).toMatchObject([404, { error: 'no_responder' }])
+  })
 })
 
 describe('an answer of the proxy that is not read', () => {

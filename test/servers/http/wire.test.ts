@@ -1,12 +1,12 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import supertest from 'supertest'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { createApp } from '../../../src/app/app.ts'
 import { ROUTES } from '../../../src/model/contract/route.ts'
 import { SILENT } from '../../../src/servers/http/log.ts'
 import { OPERATIONS } from '../../../src/service/operations/table.ts'
-import { withToolmock } from '../../support/toolmock.ts'
+import { it, withToolmock } from '../../support/toolmock.ts'
 
 /** A TCP connection to the mock that sends text unchanged and keeps what it receives. */
 class RawClient {
@@ -79,22 +79,21 @@ describe('over a socket', () => {
       }),
   )
 
-  it('a body of 2 MB in chunks, without a Content-Length, is answered with 413', () =>
-    withToolmock({}, async ({ app, signIn }) => {
-      const headers = { Authorization: `Bearer ${await signIn()}`, 'Content-Type': 'application/json' }
-      const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
-      const answered = new Promise<number | undefined>((resolve, reject) => {
-        const post = request(`${url}/api/v1/connected_accounts`, { method: 'POST', headers }, (response) => {
-          response.resume()
-          resolve(response.statusCode)
-        })
-        post.on('error', reject)
-        for (let part = 0; part < 20; part++) post.write('x'.repeat(100_000))
-        post.end()
+  it('a body of 2 MB in chunks, without a Content-Length, is answered with 413', async ({ mock: { app, signIn } }) => {
+    const headers = { Authorization: `Bearer ${await signIn()}`, 'Content-Type': 'application/json' }
+    const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+    const answered = new Promise<number | undefined>((resolve, reject) => {
+      const post = request(`${url}/api/v1/connected_accounts`, { method: 'POST', headers }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
       })
+      post.on('error', reject)
+      for (let part = 0; part < 20; part++) post.write('x'.repeat(100_000))
+      post.end()
+    })
 
-      expect(await answered).toBe(413)
-    }))
+    expect(await answered).toBe(413)
+  })
 
   it.each([
     [
@@ -147,41 +146,39 @@ describe('methods that a path does not serve (G8)', () => {
     return [path, methods.includes('GET') ? [...methods, 'HEAD'] : methods] as const
   })
 
-  it.each(paths)('on %s are a 405 that names %j', (path, served) =>
-    withToolmock({ mcp: true }, async ({ http }) => {
-      for (const method of ['get', 'put', 'post', 'patch', 'delete', 'head', 'options'] as const) {
-        if (served.includes(method.toUpperCase())) continue
-        const answer = await http(method, path.replace('{identifier}', 'x'))
+  it.for(paths)('on %s are a 405 that names %j', async ([path, served], { startMock }) => {
+    const { http } = await startMock({ mcp: true })
+    for (const method of ['get', 'put', 'post', 'patch', 'delete', 'head', 'options'] as const) {
+      if (served.includes(method.toUpperCase())) continue
+      const answer = await http(method, path.replace('{identifier}', 'x'))
 
-        expect(answer.status, method).toBe(405)
-        expect(answer.headers['allow']?.split(', ').sort(), method).toEqual([...served].sort())
-        if (method === 'head') expect(answer.text).toBeFalsy()
-        else expect(answer.body).toMatchObject({ code: 12, details: [{ error_code: 'METHOD_NOT_ALLOWED' }] })
-      }
-    }),
-  )
+      expect(answer.status, method).toBe(405)
+      expect(answer.headers['allow']?.split(', ').sort(), method).toEqual([...served].sort())
+      if (method === 'head') expect(answer.text).toBeFalsy()
+      else expect(answer.body).toMatchObject({ code: 12, details: [{ error_code: 'METHOD_NOT_ALLOWED' }] })
+    }
+  })
 })
 
-it('HEAD is GET without a body', () =>
-  withToolmock({}, async ({ http, signIn }) => {
-    const Authorization = `Bearer ${await signIn()}`
-    for (const path of ['/api/v1/connections', '/api/v1/connected_accounts?page_size=x', '/api/v1/tools']) {
-      const [head, get] = [
-        await http('head', path).set({ Authorization }),
-        await http('get', path).set({ Authorization }),
-      ]
-      expect([path, head.status, head.headers['content-length']]).toEqual([
-        path,
-        get.status,
-        get.headers['content-length'],
-      ])
-      expect(head.text).toBeFalsy()
-    }
-    expect((await http('head', '/api/v1/connections')).status).toBe(401)
-  }))
+it('HEAD is GET without a body', async ({ mock: { http, signIn } }) => {
+  const Authorization = `Bearer ${await signIn()}`
+  for (const path of ['/api/v1/connections', '/api/v1/connected_accounts?page_size=x', '/api/v1/tools']) {
+    const [head, get] = [
+      await http('head', path).set({ Authorization }),
+      await http('get', path).set({ Authorization }),
+    ]
+    expect([path, head.status, head.headers['content-length']]).toEqual([
+      path,
+      get.status,
+      get.headers['content-length'],
+    ])
+    expect(head.text).toBeFalsy()
+  }
+  expect((await http('head', '/api/v1/connections')).status).toBe(401)
+})
 
 describe('paths that are not served (G8)', () => {
-  it.each([
+  it.for([
     '/api/v1',
     '/api/v2/connections',
     '/api/v1/connections/',
@@ -205,19 +202,17 @@ describe('paths that are not served (G8)', () => {
     '/constructor',
     '/oauth/token/',
     '/%00',
-  ])('%s is a 404 with the error body', (path) =>
-    withToolmock({}, async ({ http, signIn }) => {
-      const authorized = { Authorization: `Bearer ${await signIn()}` }
-      for (const method of ['get', 'post', 'put', 'delete'] as const) {
-        const answer = await http(method, path).set(authorized)
+  ])('%s is a 404 with the error body', async (path, { mock: { http, signIn } }) => {
+    const authorized = { Authorization: `Bearer ${await signIn()}` }
+    for (const method of ['get', 'post', 'put', 'delete'] as const) {
+      const answer = await http(method, path).set(authorized)
 
-        expect(answer.status, method).toBe(404)
-        expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PATH_NOT_FOUND' }] })
-      }
-    }),
-  )
+      expect(answer.status, method).toBe(404)
+      expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PATH_NOT_FOUND' }] })
+    }
+  })
 
-  it.each([
+  it.for([
     ['POST /v1/execute_tool', 'POST /api/v1/execute_tool'],
     ['POST /execute_tool', 'POST /api/v1/execute_tool'],
     ['DELETE /v1/custom-providers/acme', 'DELETE /api/v1/custom-providers/{identifier}'],
@@ -227,20 +222,19 @@ describe('paths that are not served (G8)', () => {
     ['POST /api/v1/connected_accounts:disconnect', undefined],
     ['GET /api/v1/connected_accounts/detials', 'GET /api/v1/connected_accounts/details'],
     ['GET /nowhere', undefined],
-  ])('a 404 of %s names the path that was meant: %s', (request, meant) =>
-    withToolmock({}, async ({ http }) => {
-      const [method = '', path = ''] = request.split(' ')
-      const answer = await http(method.toLowerCase() as 'get', path)
-      const hint = meant === undefined ? '' : `; did you mean ${meant}?`
-      expect(answer.body).toMatchObject({ message: `${request} is not served${hint}` })
-    }),
-  )
+  ])('a 404 of %s names the path that was meant: %s', async ([request, meant], { mock: { http } }) => {
+    const [method = '', path = ''] = request.split(' ')
+    const answer = await http(method.toLowerCase() as 'get', path)
+    const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+    expect(answer.body).toMatchObject({ message: `${request} is not served${hint}` })
+  })
 
-  it.each(['post', 'put', 'delete'] as const)('%s / is a 404: only GET lists what is served', (method) =>
-    withToolmock({}, async ({ http }) => {
+  it.for(['post', 'put', 'delete'] as const)(
+    '%s / is a 404: only GET lists what is served',
+    async (method, { mock: { http } }) => {
       expect((await http(method, '/')).status).toBe(404)
       expect((await http('get', '/')).status).toBe(200)
-    }),
+    },
   )
 })
 
@@ -256,35 +250,30 @@ describe('X-Request-Id (G18)', () => {
     '/_mock/x',
   ]
 
-  it.each(PATHS)('is on the answer of %s, generated or taken from the request', (path) =>
-    withToolmock({}, async ({ http }) => {
-      const made = await http('get', path)
-      const taken = await http('get', path).set('X-Request-Id', 'my-id:1.2')
-      const longest = await http('get', path).set('X-Request-Id', 'x'.repeat(128))
+  it.for(PATHS)('is on the answer of %s, generated or taken from the request', async (path, { mock: { http } }) => {
+    const made = await http('get', path)
+    const taken = await http('get', path).set('X-Request-Id', 'my-id:1.2')
+    const longest = await http('get', path).set('X-Request-Id', 'x'.repeat(128))
 
-      expect(made.headers['x-request-id']).toMatch(/^req_\w+$/)
-      expect(taken.headers['x-request-id']).toBe('my-id:1.2')
-      expect(longest.headers['x-request-id']).toBe('x'.repeat(128))
-    }),
-  )
+    expect(made.headers['x-request-id']).toMatch(/^req_\w+$/)
+    expect(taken.headers['x-request-id']).toBe('my-id:1.2')
+    expect(longest.headers['x-request-id']).toBe('x'.repeat(128))
+  })
 
-  it.each([
+  it.for([
     ['spaces', 'a b'],
     ['markup', '<b>'],
     ['too much', 'x'.repeat(129)],
     ['nothing', ''],
-  ])('is not taken from the request when it has %s', (_name, id) =>
-    withToolmock({}, async ({ http }) => {
-      const answer = await http('get', '/nowhere').set('X-Request-Id', id)
-      expect(answer.headers['x-request-id']).toMatch(/^req_\w+$/)
-    }),
-  )
+  ])('is not taken from the request when it has %s', async ([_name, id], { mock: { http } }) => {
+    const answer = await http('get', '/nowhere').set('X-Request-Id', id)
+    expect(answer.headers['x-request-id']).toMatch(/^req_\w+$/)
+  })
 
-  it('is in the error body as well', () =>
-    withToolmock({}, async ({ http }) => {
-      const answer = await http('get', '/api/v1/connections').set('X-Request-Id', 'abc')
-      expect(answer.body).toMatchObject({ details: [{ request_info: { request_id: 'abc' } }] })
-    }))
+  it('is in the error body as well', async ({ mock: { http } }) => {
+    const answer = await http('get', '/api/v1/connections').set('X-Request-Id', 'abc')
+    expect(answer.body).toMatchObject({ details: [{ request_info: { request_id: 'abc' } }] })
+  })
 })
 
 describe('a defect of the mock behind an operation', () => {

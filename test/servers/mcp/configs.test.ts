@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { restoreSnapshot, takeSnapshot } from '../../../src/state/snapshots.ts'
 import { ADA, createActive, expectError } from '../../support/accounts.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { TWELVE_SEEDS } from '../../support/twelve-connectors.ts'
 
 const TWO = [
@@ -327,15 +327,13 @@ describe('the calls of MCP', () => {
     ['post', '/api/v1/mcp/instances/inst_1:get_auth_state'],
   ] as const
 
-  it('are not there without --mcp, and the answer names the flag', async () => {
-    await withToolmock({}, async ({ http, environment }) => {
-      environment.configure({ virtual_mcp: true })
-      for (const [method, path] of CALLS) {
-        const answer = await http(method, path)
-        expectError(answer, 404, 'PATH_NOT_FOUND')
-        expect(answer.body.message).toContain('without --mcp')
-      }
-    })
+  it('are not there without --mcp, and the answer names the flag', async ({ mock: { http, environment } }) => {
+    environment.configure({ virtual_mcp: true })
+    for (const [method, path] of CALLS) {
+      const answer = await http(method, path)
+      expectError(answer, 404, 'PATH_NOT_FOUND')
+      expect(answer.body.message).toContain('without --mcp')
+    }
   })
 
   it('need an access token, and are refused when they are too large', async () => {
@@ -351,13 +349,12 @@ describe('the calls of MCP', () => {
     })
   })
 
-  it('are refused with unknown parameters where --strict asks for it', async () => {
-    await withToolmock({ mcp: true, strict: true }, async ({ http, signIn }) => {
-      const authorization = `Bearer ${await signIn()}`
-      for (const [method, path] of CALLS.filter(([, each]) => each.endsWith('_1'))) {
-        const { status } = await http(method, `${path}?unknown=1`).set('Authorization', authorization)
-        expect(status).toBe(400)
-      }
-    })
+  it('are refused with unknown parameters where --strict asks for it', async ({ startMock }) => {
+    const { http, signIn } = await startMock({ mcp: true, strict: true })
+    const authorization = `Bearer ${await signIn()}`
+    for (const [method, path] of CALLS.filter(([, each]) => each.endsWith('_1'))) {
+      const { status } = await http(method, `${path}?unknown=1`).set('Authorization', authorization)
+      expect(status).toBe(400)
+    }
   })
 })

@@ -4,9 +4,9 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { type Serving, ToolmockProcess } from '../../app/cli/toolmock-process.ts'
-import { expectControlError, withControl } from '../control/control-mock.ts'
+import { expectControlError, it, withControl } from '../control/control-mock.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 const ADA = { connector: 'mail', identifier: 'ada@example.com' }
@@ -317,48 +317,44 @@ describe('POST /_mock/mcp', () => {
     })
   })
 
-  it('refuses what is no message, changes nothing and goes on', async () => {
-    await withControl({}, async ({ http, call }) => {
-      const before = (await call('get', '/state')).body as unknown
-      const send = (text: string, type = 'application/json') =>
-        http('post', '/_mock/mcp').set('Content-Type', type).send(text)
-      expect((await send('{broken')).status).toBe(400)
-      expect((await send('')).status).toBe(400)
-      expect((await send('[]')).status).toBe(400)
-      expect((await send('"text"')).status).toBe(400)
-      expect((await send('['.repeat(1_000_000) + ']'.repeat(1_000_000))).status).toBe(400)
-      const nested = (levels: number): string =>
-        `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"deep":${'['.repeat(levels - 3)}${']'.repeat(levels - 3)}}}}`
-      expect((await send(nested(200))).status).toBe(200)
-      expect((await send(nested(201))).status).toBe(400)
-      const long = (bytes: number): string =>
-        `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"long":"${'x'.repeat(bytes)}"}}}`
-      expect((await send(long(6_000_000))).status).toBe(200)
-      expect((await send(long(64 * 1024 * 1024))).status).toBe(413)
-      expect((await send(`[${'1,'.repeat(250_000)}1]`)).status).toBe(413)
-      expect((await send('jsonrpc: 2.0', 'application/yaml')).status).toBe(415)
-      expect((await send(JSON.stringify(list), 'text/plain')).status).toBe(415)
-      expect((await http('get', '/_mock/mcp')).status).toBe(405)
-      expect((await http('delete', '/_mock/mcp')).status).toBe(405)
-      expect((await http('post', '/_mock/mcp?environment=none').send(list)).status).toBe(404)
-      expect((await call('get', '/state')).body).toEqual(before)
-      expect((await call('post', '/mcp', list)).status).toBe(200)
-    })
+  it('refuses what is no message, changes nothing and goes on', async ({ mock: { http, call } }) => {
+    const before = (await call('get', '/state')).body as unknown
+    const send = (text: string, type = 'application/json') =>
+      http('post', '/_mock/mcp').set('Content-Type', type).send(text)
+    expect((await send('{broken')).status).toBe(400)
+    expect((await send('')).status).toBe(400)
+    expect((await send('[]')).status).toBe(400)
+    expect((await send('"text"')).status).toBe(400)
+    expect((await send('['.repeat(1_000_000) + ']'.repeat(1_000_000))).status).toBe(400)
+    const nested = (levels: number): string =>
+      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"deep":${'['.repeat(levels - 3)}${']'.repeat(levels - 3)}}}}`
+    expect((await send(nested(200))).status).toBe(200)
+    expect((await send(nested(201))).status).toBe(400)
+    const long = (bytes: number): string =>
+      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"long":"${'x'.repeat(bytes)}"}}}`
+    expect((await send(long(6_000_000))).status).toBe(200)
+    expect((await send(long(64 * 1024 * 1024))).status).toBe(413)
+    expect((await send(`[${'1,'.repeat(250_000)}1]`)).status).toBe(413)
+    expect((await send('jsonrpc: 2.0', 'application/yaml')).status).toBe(415)
+    expect((await send(JSON.stringify(list), 'text/plain')).status).toBe(415)
+    expect((await http('get', '/_mock/mcp')).status).toBe(405)
+    expect((await http('delete', '/_mock/mcp')).status).toBe(405)
+    expect((await http('post', '/_mock/mcp?environment=none').send(list)).status).toBe(404)
+    expect((await call('get', '/state')).body).toEqual(before)
+    expect((await call('post', '/mcp', list)).status).toBe(200)
   })
 
-  it('refuses a stream that would stay open', async () => {
-    await withControl({}, async ({ http }) => {
-      const _meta = {
-        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-        'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-        'io.modelcontextprotocol/clientCapabilities': {},
-      }
-      const params = { notifications: { toolsListChanged: true }, _meta }
-      const answer = await http('post', '/_mock/mcp')
-        .set('MCP-Protocol-Version', '2026-07-28')
-        .set('Mcp-Method', 'subscriptions/listen')
-        .send({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params })
-      expect(answer.text).toContain('Subscription limit reached')
-    })
+  it('refuses a stream that would stay open', async ({ mock: { http } }) => {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    }
+    const params = { notifications: { toolsListChanged: true }, _meta }
+    const answer = await http('post', '/_mock/mcp')
+      .set('MCP-Protocol-Version', '2026-07-28')
+      .set('Mcp-Method', 'subscriptions/listen')
+      .send({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params })
+    expect(answer.text).toContain('Subscription limit reached')
   })
 })

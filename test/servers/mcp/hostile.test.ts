@@ -2,10 +2,10 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
-import { MODERN, type McpMock, withMcp } from './fixture.ts'
+import { it, type McpMock, MODERN, withMcp } from './fixture.ts'
 import { until } from '../../support/until.ts'
 
 const CALL = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
@@ -47,7 +47,7 @@ function listen(mock: McpMock): Promise<Response> {
 
 describe('hostile requests to an MCP server', () => {
   const CURSOR = 'params.cursor: '
-  it.each([
+  it.for([
     ['an unknown cursor', 'tools/list', { cursor: 'x' }, `${CURSOR}"x" is no nextCursor of this list`],
     [
       'a cursor of another type',
@@ -60,43 +60,37 @@ describe('hostile requests to an MCP server', () => {
     ['a tool of another type', 'tools/call', { name: 5 }, 'params.name: Invalid input: expected string'],
   ])(
     '%s is -32602 at a virtual server and at the control server, in both eras',
-    async (_, method, params, expected) => {
-      await withMcp({}, async (mock) => {
-        const modern = { ...params, _meta: ENVELOPE }
-        const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method }
-        const body = message(method, params)
-        const control = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }
-        const answers = [
-          await post(mock, body),
-          // A client of 2026 does not initialize, and its tool is in a header, which has a text.
-          ...(method === 'tools/list' ? [await post(mock, message(method, modern), headers)] : []),
-          await fetch(`${mock.url}/_mock/mcp`, control),
-        ]
-        for (const answer of answers) {
-          const [, text = ''] = /(\{.*\})/s.exec(await answer.text()) ?? []
-          const { error } = JSON.parse(text) as { error: { code: number; message: string } }
-          expect(error).toEqual({ code: -32602, message: expect.stringContaining(expected) as string })
-          expect(error.message).not.toContain('\n')
-        }
-      })
+    async ([_, method, params, expected], { mock }) => {
+      const modern = { ...params, _meta: ENVELOPE }
+      const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method }
+      const body = message(method, params)
+      const control = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }
+      const answers = [
+        await post(mock, body),
+        // A client of 2026 does not initialize, and its tool is in a header, which has a text.
+        ...(method === 'tools/list' ? [await post(mock, message(method, modern), headers)] : []),
+        await fetch(`${mock.url}/_mock/mcp`, control),
+      ]
+      for (const answer of answers) {
+        const [, text = ''] = /(\{.*\})/s.exec(await answer.text()) ?? []
+        const { error } = JSON.parse(text) as { error: { code: number; message: string } }
+        expect(error).toEqual({ code: -32602, message: expect.stringContaining(expected) as string })
+        expect(error.message).not.toContain('\n')
+      }
     },
   )
 
-  it('an empty cursor is the first page', async () => {
-    await withMcp({}, async (mock) => {
-      expect(await (await post(mock, message('tools/list', { cursor: '' }))).text()).toContain('mail_send_message')
-    })
+  it('an empty cursor is the first page', async ({ mock }) => {
+    expect(await (await post(mock, message('tools/list', { cursor: '' }))).text()).toContain('mail_send_message')
   })
 
-  it('a page of another site is refused with 403, one of this machine is served', async () => {
-    await withMcp({}, async (mock) => {
-      const list = message('tools/list')
-      expect((await post(mock, list, { Origin: 'https://evil.example' })).status).toBe(403)
-      expect((await post(mock, list, { Origin: 'http://localhost:6274' })).status).toBe(200)
-    })
+  it('a page of another site is refused with 403, one of this machine is served', async ({ mock }) => {
+    const list = message('tools/list')
+    expect((await post(mock, list, { Origin: 'https://evil.example' })).status).toBe(403)
+    expect((await post(mock, list, { Origin: 'http://localhost:6274' })).status).toBe(200)
   })
 
-  it.each([
+  it.for([
     ['no JSON', '{', {}, 400],
     ['no message', '[]', {}, 400],
     ['another content type', message('tools/list'), { 'Content-Type': 'text/plain' }, 415],
@@ -104,24 +98,20 @@ describe('hostile requests to an MCP server', () => {
     ['an unknown revision', message('tools/list'), { 'MCP-Protocol-Version': '1999-01-01' }, 400],
     ['a body that is too large', message('tools/list', { padding: 'x'.repeat(1024 * 1024) }), {}, 413],
     ['a body that nests too deeply', `${'['.repeat(300)}${']'.repeat(300)}`, {}, 400],
-  ])('%s is answered in words and recorded', async (_, body, headers, status) => {
-    await withMcp({}, async (mock) => {
-      const answer = await post(mock, body, headers)
-      expect(answer.status).toBe(status)
-      expect(await answer.text()).not.toBe('')
-      const [entry] = (await mock.journal()).slice(-1)
-      expect(entry).toMatchObject({ id: answer.headers.get('x-request-id'), protocol: 'mcp', status, operation: null })
-    })
+  ])('%s is answered in words and recorded', async ([_, body, headers, status], { mock }) => {
+    const answer = await post(mock, body, headers)
+    expect(answer.status).toBe(status)
+    expect(await answer.text()).not.toBe('')
+    const [entry] = (await mock.journal()).slice(-1)
+    expect(entry).toMatchObject({ id: answer.headers.get('x-request-id'), protocol: 'mcp', status, operation: null })
   })
 
-  it('a batch of calls has a result and an entry for each', async () => {
-    await withMcp({}, async (mock) => {
-      const calls = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: CALL }))
-      const answer = await post(mock, JSON.stringify(calls), { 'MCP-Protocol-Version': '2025-03-26' })
-      expect((await answer.text()).match(/message_id/g)?.length).toBeGreaterThanOrEqual(2)
-      const ids = (await mock.journal('operation=execute_tool')).map(({ id }) => id)
-      expect(new Set(ids).size).toBe(2)
-    })
+  it('a batch of calls has a result and an entry for each', async ({ mock }) => {
+    const calls = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: CALL }))
+    const answer = await post(mock, JSON.stringify(calls), { 'MCP-Protocol-Version': '2025-03-26' })
+    expect((await answer.text()).match(/message_id/g)?.length).toBeGreaterThanOrEqual(2)
+    const ids = (await mock.journal('operation=execute_tool')).map(({ id }) => id)
+    expect(new Set(ids).size).toBe(2)
   })
 
   const pendingTool = { name: 'mail_pending', call: { method: 'GET', path: '/pending' } }
@@ -218,43 +208,37 @@ describe('hostile requests to an MCP server', () => {
     })
   })
 
-  it('a user whom the query names may have a question mark in the identifier', async () => {
-    await withMcp({}, async (mock) => {
-      await mock.call('POST', '/connected_accounts', { connector: 'mail', identifier: 'who?' })
-      const answer = await fetch(`${mock.url}/mcp/v3/connections/mail?identifier=who?`, {
-        method: 'POST',
-        headers: {
-          Authorization: `Bearer ${mock.token}`,
-          'Content-Type': 'application/json',
-          Accept: 'application/json, text/event-stream',
-        },
-        body: message('tools/call', CALL),
-      })
-      expect(await answer.text()).toContain('identifier who?, is PENDING_AUTH')
+  it('a user whom the query names may have a question mark in the identifier', async ({ mock }) => {
+    await mock.call('POST', '/connected_accounts', { connector: 'mail', identifier: 'who?' })
+    const answer = await fetch(`${mock.url}/mcp/v3/connections/mail?identifier=who?`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${mock.token}`,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+      },
+      body: message('tools/call', CALL),
     })
+    expect(await answer.text()).toContain('identifier who?, is PENDING_AUTH')
   })
 
-  it('an input that nests deeper than a body may is refused as execute_tool refuses it', async () => {
-    await withMcp({}, async (mock) => {
-      const deep = `{"to":${'['.repeat(150)}${']'.repeat(150)}}`
-      const body = message('tools/call', { name: CALL.name, arguments: 'DEEP' }).replace('"DEEP"', deep)
-      expect(await (await post(mock, body)).text()).toContain('MALFORMED_BODY')
-    })
+  it('an input that nests deeper than a body may is refused as execute_tool refuses it', async ({ mock }) => {
+    const deep = `{"to":${'['.repeat(150)}${']'.repeat(150)}}`
+    const body = message('tools/call', { name: CALL.name, arguments: 'DEEP' }).replace('"DEEP"', deep)
+    expect(await (await post(mock, body)).text()).toContain('MALFORMED_BODY')
   })
 
-  it('of 1,100 streams that listen 1,000 are open, the others are refused, and calls go on', async () => {
-    await withMcp({}, async (mock) => {
-      const answers = await Promise.all(Array.from({ length: 1100 }, () => listen(mock)))
-      const types = answers.map((each) => each.headers.get('content-type'))
-      expect(types.filter((type) => type === 'text/event-stream')).toHaveLength(1000)
-      const refused = answers.filter((_, at) => types[at] !== 'text/event-stream')
-      for (const each of refused) expect(await each.text()).toContain('Subscription limit reached')
-      expect((await (await mock.connect({ options: MODERN })).callTool(CALL)).isError).toBeUndefined()
-      for (const each of answers) if (!each.bodyUsed) await each.body?.cancel()
-    })
+  it('of 1,100 streams that listen 1,000 are open, the others are refused, and calls go on', async ({ mock }) => {
+    const answers = await Promise.all(Array.from({ length: 1100 }, () => listen(mock)))
+    const types = answers.map((each) => each.headers.get('content-type'))
+    expect(types.filter((type) => type === 'text/event-stream')).toHaveLength(1000)
+    const refused = answers.filter((_, at) => types[at] !== 'text/event-stream')
+    for (const each of refused) expect(await each.text()).toContain('Subscription limit reached')
+    expect((await (await mock.connect({ options: MODERN })).callTool(CALL)).isError).toBeUndefined()
+    for (const each of answers) if (!each.bodyUsed) await each.body?.cancel()
   }, 60_000)
 
-  it.each([
+  it.for([
     [
       'the clock',
       (mock: McpMock) => {
@@ -272,33 +256,31 @@ describe('hostile requests to an MCP server', () => {
         await mock.call('GET', '/connections')
       },
     ],
-  ])('a stream ends when %s ends the token of its caller', async (_, end) => {
-    await withMcp({}, async (mock) => {
-      const stream = await listen(mock)
-      expect(stream.status).toBe(200)
-      await end(mock)
-      expect(await stream.text()).toContain('acknowledged')
-    })
+  ])('a stream ends when %s ends the token of its caller', async ([_, end], { mock }) => {
+    const stream = await listen(mock)
+    expect(stream.status).toBe(200)
+    await end(mock)
+    expect(await stream.text()).toContain('acknowledged')
   })
 
-  it('a stream of a session token ends with a reset of its environment, one of an access token hears of changes', async () => {
-    await withMcp({}, async (mock) => {
-      const { token } = await mock.call<{ token: string }>('POST', '/mcp/connections/mail/tokens', {
-        identifier: 'ada@example.com',
-      })
-      const [bySession, byAccess] = [await listen({ ...mock, token }), await listen(mock)]
-      await mock.call('POST', '/_mock/reset')
-      expect(await bySession.text()).toContain('acknowledged')
-      await mock.call(
-        'PUT',
-        '/_mock/connectors/mail',
-        parse(await readFile('seeds/connectors/mail.yaml', 'utf8')) as object,
-      )
-      const reader = byAccess.body!.pipeThrough(new TextDecoderStream()).getReader()
-      let heard = ''
-      while (!heard.includes('list_changed')) heard += (await reader.read()).value ?? ''
-      await reader.cancel()
+  it('a stream of a session token ends with a reset of its environment, one of an access token hears of changes', async ({
+    mock,
+  }) => {
+    const { token } = await mock.call<{ token: string }>('POST', '/mcp/connections/mail/tokens', {
+      identifier: 'ada@example.com',
     })
+    const [bySession, byAccess] = [await listen({ ...mock, token }), await listen(mock)]
+    await mock.call('POST', '/_mock/reset')
+    expect(await bySession.text()).toContain('acknowledged')
+    await mock.call(
+      'PUT',
+      '/_mock/connectors/mail',
+      parse(await readFile('seeds/connectors/mail.yaml', 'utf8')) as object,
+    )
+    const reader = byAccess.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let heard = ''
+    while (!heard.includes('list_changed')) heard += (await reader.read()).value ?? ''
+    await reader.cancel()
   })
 
   it('a page whose host name was rebound to the mock is refused, one of the configured base URL is not', async () => {

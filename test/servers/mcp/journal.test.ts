@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { timelineEntry } from '../../../src/journal/request-journal/view.ts'
-import { ADA, ERAS, LEGACY, type McpMock, MODERN, textsOf, withMcp } from './fixture.ts'
+import { ADA, ERAS, it, LEGACY, type McpMock, MODERN, textsOf, withMcp } from './fixture.ts'
 
 const GOOD = { to: 'bob@example.com', subject: 'Hello' }
 const TOOL = 'mail_send_message'
@@ -68,88 +68,78 @@ describe('a call by MCP', () => {
     },
   )
 
-  it('is found by its protocol, its method, its path and the name and version of its client', async () => {
-    await withMcp({}, async (mock) => {
-      await BY_REST(mock)
-      await byMcp(LEGACY)(mock)
-      await byMcp(MODERN)(mock)
-      const count = async (match: object) => (await mock.call('POST', '/_mock/requests/count', { match })).count
-      expect(await count({ operation })).toBe(6)
-      expect(await count({ operation, protocol: 'mcp' })).toBe(4)
-      expect(await count({ operation, method: 'tools/call' })).toBe(4)
-      expect(await count({ operation, path: '/mcp/v3/connections/mail' })).toBe(4)
-      // A client of 2025 names itself when it initializes, and not in its calls.
-      expect(await count({ operation, mcp_client: 'test-client 1.2.3' })).toBe(2)
-      expect(await count({ method: 'initialize', mcp_client: 'test-client *' })).toBe(1)
-      expect(await count({ protocol: 'http', mcp_client: '*' })).toBe(0)
-      expect(await mock.journal('mcp_client=test-client*&method=tools/call&status=200')).toHaveLength(1)
-    })
+  it('is found by its protocol, its method, its path and the name and version of its client', async ({ mock }) => {
+    await BY_REST(mock)
+    await byMcp(LEGACY)(mock)
+    await byMcp(MODERN)(mock)
+    const count = async (match: object) => (await mock.call('POST', '/_mock/requests/count', { match })).count
+    expect(await count({ operation })).toBe(6)
+    expect(await count({ operation, protocol: 'mcp' })).toBe(4)
+    expect(await count({ operation, method: 'tools/call' })).toBe(4)
+    expect(await count({ operation, path: '/mcp/v3/connections/mail' })).toBe(4)
+    // A client of 2025 names itself when it initializes, and not in its calls.
+    expect(await count({ operation, mcp_client: 'test-client 1.2.3' })).toBe(2)
+    expect(await count({ method: 'initialize', mcp_client: 'test-client *' })).toBe(1)
+    expect(await count({ protocol: 'http', mcp_client: '*' })).toBe(0)
+    expect(await mock.journal('mcp_client=test-client*&method=tools/call&status=200')).toHaveLength(1)
   })
 })
 
 describe('what a client of MCP asks beside calls', () => {
-  it('is an entry, and neither an operation nor a path that is not served', async () => {
-    await withMcp({}, async (mock) => {
-      const covered = async () =>
-        (await mock.call<{ total: { summary: object } }>('GET', '/_mock/coverage')).total.summary
-      const before = await covered()
-      for (const options of [LEGACY, MODERN]) await (await mock.connect({ options })).listTools()
-      const found = await mock.journal('protocol=mcp')
-      expect(found.map(({ method }) => method)).toEqual(
-        expect.arrayContaining(['initialize', 'notifications/initialized', 'GET', 'tools/list', 'server/discover']),
-      )
-      expect(found.every(({ operation }) => operation === null)).toBe(true)
-      expect(await covered()).toEqual(before)
-      expect(await mock.call('GET', '/_mock/contract')).toMatchObject({ ok: true, total: { findings: [] } })
-      const { journals, defaultEnvironment } = mock.app.services
-      const recorded = journals.of(defaultEnvironment()!).entries()
-      const marks = recorded.filter(({ protocol }) => protocol === 'mcp').map((entry) => timelineEntry(entry, 1).marks)
-      expect(marks).toEqual(found.map(() => []))
+  it('is an entry, and neither an operation nor a path that is not served', async ({ mock }) => {
+    const covered = async () =>
+      (await mock.call<{ total: { summary: object } }>('GET', '/_mock/coverage')).total.summary
+    const before = await covered()
+    for (const options of [LEGACY, MODERN]) await (await mock.connect({ options })).listTools()
+    const found = await mock.journal('protocol=mcp')
+    expect(found.map(({ method }) => method)).toEqual(
+      expect.arrayContaining(['initialize', 'notifications/initialized', 'GET', 'tools/list', 'server/discover']),
+    )
+    expect(found.every(({ operation }) => operation === null)).toBe(true)
+    expect(await covered()).toEqual(before)
+    expect(await mock.call('GET', '/_mock/contract')).toMatchObject({ ok: true, total: { findings: [] } })
+    const { journals, defaultEnvironment } = mock.app.services
+    const recorded = journals.of(defaultEnvironment()!).entries()
+    const marks = recorded.filter(({ protocol }) => protocol === 'mcp').map((entry) => timelineEntry(entry, 1).marks)
+    expect(marks).toEqual(found.map(() => []))
+  })
+
+  it('is explained with the words in which it was refused', async ({ mock }) => {
+    const headers = { Authorization: `Bearer ${mock.token}`, 'Content-Type': 'application/json' }
+    const answer = await fetch(`${mock.url}/mcp/v3/connections/mail`, {
+      method: 'POST',
+      headers: { ...headers, Accept: 'application/json, text/event-stream', Origin: 'https://evil.example' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    })
+    const id = answer.headers.get('x-request-id') ?? ''
+    expect(await mock.call('GET', `/_mock/requests/${id}/explain`)).toMatchObject({
+      cause: [{ text: 'Invalid Origin: evil.example' }, { text: '.' }],
+      because: null,
     })
   })
 
-  it('is explained with the words in which it was refused', async () => {
-    await withMcp({}, async (mock) => {
-      const headers = { Authorization: `Bearer ${mock.token}`, 'Content-Type': 'application/json' }
-      const answer = await fetch(`${mock.url}/mcp/v3/connections/mail`, {
-        method: 'POST',
-        headers: { ...headers, Accept: 'application/json, text/event-stream', Origin: 'https://evil.example' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-      })
-      const id = answer.headers.get('x-request-id') ?? ''
-      expect(await mock.call('GET', `/_mock/requests/${id}/explain`)).toMatchObject({
-        cause: [{ text: 'Invalid Origin: evil.example' }, { text: '.' }],
-        because: null,
-      })
-    })
-  })
-
-  it('is not what the control server names as the request to explain', async () => {
-    await withMcp({}, async ({ connect }) => {
-      await (await connect({ options: LEGACY })).callTool({ name: TOOL, arguments: GOOD })
-      const control = await connect({ path: '/_mock/mcp' })
-      const [listed = ''] = textsOf(await control.callTool({ name: 'list_requests', arguments: {} }))
-      expect(listed).toMatch(/GET \/mcp\/v3\/connections\/mail 405/)
-      expect(listed).toContain('Next: run the program under test')
-    })
+  it('is not what the control server names as the request to explain', async ({ mock: { connect } }) => {
+    await (await connect({ options: LEGACY })).callTool({ name: TOOL, arguments: GOOD })
+    const control = await connect({ path: '/_mock/mcp' })
+    const [listed = ''] = textsOf(await control.callTool({ name: 'list_requests', arguments: {} }))
+    expect(listed).toMatch(/GET \/mcp\/v3\/connections\/mail 405/)
+    expect(listed).toContain('Next: run the program under test')
   })
 })
 
 describe('a session token that is refused', () => {
-  it('is explained as one: it is made by another call than an access token', async () => {
-    await withMcp({}, async (mock) => {
-      const { token } = await mock.call<{ token: string }>('POST', '/mcp/connections/mail/tokens', ADA)
-      const answer = await fetch(`${mock.url}/mcp/v3/connections/weather`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${token}` },
-      })
-      expect(answer.status).toBe(401)
-      const id = answer.headers.get('x-request-id') ?? ''
-      const { cause, facts, actions } = await mock.call('GET', `/_mock/requests/${id}/explain`)
-      expect(cause).toMatchObject([{ text: expect.stringMatching(/^The session token is for another server/) }, {}])
-      expect(facts).toEqual([])
-      const text = expect.stringContaining('POST /api/v1/mcp/connections/{key_id}/tokens')
-      expect(actions).toMatchObject([{ action: 'get_token', text }])
+  it('is explained as one: it is made by another call than an access token', async ({ mock }) => {
+    const { token } = await mock.call<{ token: string }>('POST', '/mcp/connections/mail/tokens', ADA)
+    const answer = await fetch(`${mock.url}/mcp/v3/connections/weather`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}` },
     })
+    expect(answer.status).toBe(401)
+    const id = answer.headers.get('x-request-id') ?? ''
+    const { cause, facts, actions } = await mock.call('GET', `/_mock/requests/${id}/explain`)
+    expect(cause).toMatchObject([{ text: expect.stringMatching(/^The session token is for another server/) }, {}])
+    expect(facts).toEqual([])
+    const text = expect.stringContaining('POST /api/v1/mcp/connections/{key_id}/tokens')
+    expect(actions).toMatchObject([{ action: 'get_token', text }])
   })
 })

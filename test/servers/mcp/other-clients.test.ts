@@ -9,8 +9,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client'
-import { describe, expect, it } from 'vitest'
-import { ERAS, type McpMock, withMcp } from './fixture.ts'
+import { describe, expect } from 'vitest'
+import { ERAS, it, type McpMock } from './fixture.ts'
 
 /** What a client can do, in the form that every one of them has; a result is its JSON. */
 interface OtherClient {
@@ -170,34 +170,32 @@ async function expire({ call }: McpMock): Promise<void> {
 }
 
 describe('an unmodified client', () => {
-  it.each(CLIENTS)(
+  it.for(CLIENTS)(
     '%s lists, calls, meets a refusal, a fault and an inactive account',
-    async (_, connect) => {
-      await withMcp({}, async (mock) => {
-        const headers = { Authorization: `Bearer ${mock.token}`, identifier: 'ada@example.com' }
-        const client = await connect({ url: `${mock.url}/mcp/v3/connections/mail`, headers })
-        expect(await client.list()).toContain('mail_send_message')
-        const message = { to: 'bob@example.com', subject: 'Hello' }
-        expect(await client.call('mail_send_message', message)).toContain('message_id')
-        expect(await refusal(client.call('mail_get_message', { message_id: 'none' }))).toContain('TOOL_ERROR')
+    async ([_, connect], { mock }) => {
+      const headers = { Authorization: `Bearer ${mock.token}`, identifier: 'ada@example.com' }
+      const client = await connect({ url: `${mock.url}/mcp/v3/connections/mail`, headers })
+      expect(await client.list()).toContain('mail_send_message')
+      const message = { to: 'bob@example.com', subject: 'Hello' }
+      expect(await client.call('mail_send_message', message)).toContain('message_id')
+      expect(await refusal(client.call('mail_get_message', { message_id: 'none' }))).toContain('TOOL_ERROR')
 
-        const on = { at: 'service', on: { operation: 'execute_tool' } }
-        const rules = [
-          { name: 'answers', ...on, when: { nth: 1 }, do: [{ respond: { status: 503 } }] },
-          { name: 'breaks', ...on, when: { nth: 2 }, do: [{ reset_connection: {} }] },
-        ]
-        await mock.call('PUT', '/_mock/scenarios/faults', { name: 'faults', rules })
-        await mock.call('POST', '/_mock/scenarios/faults/start')
-        expect(await refusal(client.call('mail_send_message', message))).toContain('STORAGE_UNAVAILABLE')
-        await expect(client.call('mail_send_message', message)).rejects.toThrow()
-        expect(await client.call('mail_send_message', message)).toContain('message_id')
+      const on = { at: 'service', on: { operation: 'execute_tool' } }
+      const rules = [
+        { name: 'answers', ...on, when: { nth: 1 }, do: [{ respond: { status: 503 } }] },
+        { name: 'breaks', ...on, when: { nth: 2 }, do: [{ reset_connection: {} }] },
+      ]
+      await mock.call('PUT', '/_mock/scenarios/faults', { name: 'faults', rules })
+      await mock.call('POST', '/_mock/scenarios/faults/start')
+      expect(await refusal(client.call('mail_send_message', message))).toContain('STORAGE_UNAVAILABLE')
+      await expect(client.call('mail_send_message', message)).rejects.toThrow()
+      expect(await client.call('mail_send_message', message)).toContain('message_id')
 
-        await expire(mock)
-        const inactive = await refusal(client.call('mail_send_message', message))
-        expect(inactive).toContain('ACCOUNT_NOT_ACTIVE')
-        expect(inactive).toContain('/magic/')
-        await client.close()
-      })
+      await expire(mock)
+      const inactive = await refusal(client.call('mail_send_message', message))
+      expect(inactive).toContain('ACCOUNT_NOT_ACTIVE')
+      expect(inactive).toContain('/magic/')
+      await client.close()
     },
     60_000,
   )

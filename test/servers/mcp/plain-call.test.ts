@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { JsonObject } from '../../../src/model/domain/json.ts'
-import { ADA, type McpMock, withMcp } from './fixture.ts'
+import { ADA, it, type McpMock } from './fixture.ts'
 
 const TOOL = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
@@ -73,8 +73,9 @@ async function answer({ url, token }: McpMock, headers: Record<string, string>, 
 }
 
 describe('a call without a token for progress', () => {
-  it.each(CALLS)('%s has the answer that the library makes of a call with one', async (_, headers, params) => {
-    await withMcp({}, async (mock) => {
+  it.for(CALLS)(
+    '%s has the answer that the library makes of a call with one',
+    async ([_, headers, params], { mock }) => {
       await mock.call('POST', '/connected_accounts', { connector: 'mail', identifier: EVE })
       const meta = { ...(params['_meta'] as JsonObject | undefined), progressToken: 'p' }
       const byLibrary = await answer(mock, headers, { ...params, _meta: meta })
@@ -84,6 +85,6 @@ describe('a call without a token for progress', () => {
       const [first, second] = seen.map(({ status, error_code, operation }) => ({ status, error_code, operation }))
       expect(seen).toHaveLength(2)
       expect(second).toEqual(first)
-    })
-  })
+    },
+  )
 })

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { ADA, LEGACY, MODERN, type McpMock, textsOf, withMcp } from './fixture.ts'
+import { describe, expect } from 'vitest'
+import { ADA, it, LEGACY, type McpMock, MODERN, textsOf, withMcp } from './fixture.ts'
 
 const MESSAGE = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
 const INITIALIZE = {
@@ -46,29 +46,27 @@ async function hits({ call }: McpMock): Promise<{ matched: number; hits: number 
 }
 
 describe('pages of tools/list', () => {
-  it('lead through every tool once, and a cursor of another list is refused', async () => {
-    await withMcp({}, async (mock) => {
-      const all = (await (await mock.connect()).listTools()).tools.map(({ name }) => name)
-      mock.app.services.defaultEnvironment()?.configure({ mcp: { page_size: 3 } })
-      for (const options of [LEGACY, MODERN]) {
-        const client = await mock.connect({ options })
-        const names: string[] = []
-        let cursor: string | undefined
-        do {
-          const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, {
-            cacheMode: 'bypass',
-          } as never)
-          names.push(...tools.map(({ name }) => name))
-          cursor = nextCursor
-        } while (cursor !== undefined && names.length <= all.length)
-        expect(names).toEqual(all)
-      }
-      const { body } = await ask(mock, 'tools/list')
-      expect(body.result.tools).toHaveLength(3)
-      const { nextCursor: cursor } = body.result
-      const other = await ask(mock, 'tools/list', { params: { cursor }, path: '/mcp/v3/connections/crm' })
-      expect(other.body.error).toMatchObject({ code: -32602, message: expect.stringContaining('is no nextCursor') })
-    })
+  it('lead through every tool once, and a cursor of another list is refused', async ({ mock }) => {
+    const all = (await (await mock.connect()).listTools()).tools.map(({ name }) => name)
+    mock.app.services.defaultEnvironment()?.configure({ mcp: { page_size: 3 } })
+    for (const options of [LEGACY, MODERN]) {
+      const client = await mock.connect({ options })
+      const names: string[] = []
+      let cursor: string | undefined
+      do {
+        const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, {
+          cacheMode: 'bypass',
+        } as never)
+        names.push(...tools.map(({ name }) => name))
+        cursor = nextCursor
+      } while (cursor !== undefined && names.length <= all.length)
+      expect(names).toEqual(all)
+    }
+    const { body } = await ask(mock, 'tools/list')
+    expect(body.result.tools).toHaveLength(3)
+    const { nextCursor: cursor } = body.result
+    const other = await ask(mock, 'tools/list', { params: { cursor }, path: '/mcp/v3/connections/crm' })
+    expect(other.body.error).toMatchObject({ code: -32602, message: expect.stringContaining('is no nextCursor') })
   })
 })
 
@@ -82,12 +80,10 @@ describe('sessions', () => {
       await work(mock, id)
     })
 
-  it('are not there without the setting', async () => {
-    await withMcp({}, async (mock) => {
-      const { headers } = await ask(mock, 'initialize', { params: INITIALIZE })
-      expect(headers.get('mcp-session-id')).toBeNull()
-      expect((await ask(mock, '', { verb: 'DELETE' })).headers.get('allow')).toBe('POST')
-    })
+  it('are not there without the setting', async ({ mock }) => {
+    const { headers } = await ask(mock, 'initialize', { params: INITIALIZE })
+    expect(headers.get('mcp-session-id')).toBeNull()
+    expect((await ask(mock, '', { verb: 'DELETE' })).headers.get('allow')).toBe('POST')
   })
 
   it('begin with initialize, and every later request of 2025 needs its own', () =>
@@ -143,83 +139,73 @@ describe('sessions', () => {
 })
 
 describe('rules about requests of the protocol', () => {
-  it('answer initialize, tools/list and GET, once each', async () => {
-    await withMcp({}, async (mock) => {
-      const first = { first: 1 }
-      await scenario(
-        mock,
-        { on: {}, when: { nth: 99 }, do: [{ latency: 1 }] },
-        { on: { mcp: 'initialize' }, when: first, do: [{ respond: { status: 401 } }] },
-        {
-          on: { mcp: 'tools/list', account: { identifier: 'ada@*' } },
-          when: first,
-          do: [{ respond: { status: 503 } }],
-        },
-        { on: { mcp: 'get' }, do: [{ respond: { status: 404 } }] },
-      )
-      const refused = await ask(mock, 'initialize', { params: INITIALIZE })
-      expect(refused.status).toBe(401)
-      expect(refused.headers.get('www-authenticate')).toContain('resource_metadata=')
-      expect((await ask(mock, 'initialize', { params: INITIALIZE })).status).toBe(200)
-      expect((await ask(mock, 'tools/list')).status).toBe(503)
-      expect((await ask(mock, 'tools/list')).status).toBe(200)
-      expect((await ask(mock, '', { verb: 'GET' })).status).toBe(404)
-      const count = (matched: number, fired = 1) => ({ matched, hits: fired })
-      expect(await hits(mock)).toEqual([count(0, 0), count(2), count(2), count(1)])
-      const entry = (await mock.journal('path=/mcp/*')).find(({ method }) => method === 'initialize')
-      expect(entry).toMatchObject({ status: 401, injected: true, rules: [{ rule: 'r1' }] })
-    })
+  it('answer initialize, tools/list and GET, once each', async ({ mock }) => {
+    const first = { first: 1 }
+    await scenario(
+      mock,
+      { on: {}, when: { nth: 99 }, do: [{ latency: 1 }] },
+      { on: { mcp: 'initialize' }, when: first, do: [{ respond: { status: 401 } }] },
+      {
+        on: { mcp: 'tools/list', account: { identifier: 'ada@*' } },
+        when: first,
+        do: [{ respond: { status: 503 } }],
+      },
+      { on: { mcp: 'get' }, do: [{ respond: { status: 404 } }] },
+    )
+    const refused = await ask(mock, 'initialize', { params: INITIALIZE })
+    expect(refused.status).toBe(401)
+    expect(refused.headers.get('www-authenticate')).toContain('resource_metadata=')
+    expect((await ask(mock, 'initialize', { params: INITIALIZE })).status).toBe(200)
+    expect((await ask(mock, 'tools/list')).status).toBe(503)
+    expect((await ask(mock, 'tools/list')).status).toBe(200)
+    expect((await ask(mock, '', { verb: 'GET' })).status).toBe(404)
+    const count = (matched: number, fired = 1) => ({ matched, hits: fired })
+    expect(await hits(mock)).toEqual([count(0, 0), count(2), count(2), count(1)])
+    const entry = (await mock.journal('path=/mcp/*')).find(({ method }) => method === 'initialize')
+    expect(entry).toMatchObject({ status: 401, injected: true, rules: [{ rule: 'r1' }] })
   })
 
-  it('and the operation execute_tool match one call, which each counts once', async () => {
-    await withMcp({}, async (mock) => {
-      await scenario(
-        mock,
-        { on: { mcp: 'tools/call' }, when: { nth: 2 }, do: [{ respond: { status: 401 } }] },
-        { on: { operation: 'execute_tool' }, when: { nth: 3 }, do: [{ respond: { status: 503 } }] },
-      )
-      const answers = []
-      for (let nth = 1; nth <= 3; nth += 1) answers.push(await ask(mock, 'tools/call', { params: MESSAGE }))
-      expect(answers.map(({ status }) => status)).toEqual([200, 401, 200])
-      expect(answers[1]?.headers.get('www-authenticate')).toContain('resource_metadata=')
-      expect(answers[2]?.body.result.isError).toBe(true)
-      expect(await hits(mock)).toEqual([
-        { matched: 3, hits: 1 },
-        { matched: 3, hits: 1 },
-      ])
-    })
+  it('and the operation execute_tool match one call, which each counts once', async ({ mock }) => {
+    await scenario(
+      mock,
+      { on: { mcp: 'tools/call' }, when: { nth: 2 }, do: [{ respond: { status: 401 } }] },
+      { on: { operation: 'execute_tool' }, when: { nth: 3 }, do: [{ respond: { status: 503 } }] },
+    )
+    const answers = []
+    for (let nth = 1; nth <= 3; nth += 1) answers.push(await ask(mock, 'tools/call', { params: MESSAGE }))
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 200])
+    expect(answers[1]?.headers.get('www-authenticate')).toContain('resource_metadata=')
+    expect(answers[2]?.body.result.isError).toBe(true)
+    expect(await hits(mock)).toEqual([
+      { matched: 3, hits: 1 },
+      { matched: 3, hits: 1 },
+    ])
   })
 
-  it('break the connection of a handshake', async () => {
-    await withMcp({}, async (mock) => {
-      await scenario(mock, { on: { mcp: 'initialize' }, when: { first: 1 }, do: [{ reset_connection: {} }] })
-      await expect(ask(mock, 'initialize', { params: INITIALIZE })).rejects.toThrow()
-      expect((await ask(mock, 'initialize', { params: INITIALIZE })).status).toBe(200)
-    })
+  it('break the connection of a handshake', async ({ mock }) => {
+    await scenario(mock, { on: { mcp: 'initialize' }, when: { first: 1 }, do: [{ reset_connection: {} }] })
+    await expect(ask(mock, 'initialize', { params: INITIALIZE })).rejects.toThrow()
+    expect((await ask(mock, 'initialize', { params: INITIALIZE })).status).toBe(200)
   })
 })
 
 describe('a tool with an output schema', () => {
-  it.each([
+  it.for([
     [{ id: 'n_1' }, undefined, { id: 'n_1' }],
     [{ id: 7 }, true, undefined],
-  ])('whose result is %j', async (body, isError, structured) => {
-    await withMcp({}, async (mock) => {
-      const schema = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } }
-      await mock.call('PUT', '/_mock/connectors/pad', {
-        connector: 'pad',
-        authorization_type: 'NO_AUTH',
-        tools: [
-          { name: 'pad_get', description: 'Gets.', output_schema: schema, call: { method: 'GET', path: '/v1/n' } },
-        ],
-        responders: [{ on: { path: '/v1/n' }, respond: { body } }],
-      })
-      await mock.call('POST', '/connected_accounts', { connector: 'pad', ...ADA })
-      const client = await mock.connect({ path: '/mcp/v3/connections/pad' })
-      await client.listTools()
-      const result = await client.callTool({ name: 'pad_get', arguments: {} })
-      expect([result.isError, result.structuredContent]).toEqual([isError, structured])
-      if (isError) expect(textsOf(result)[0]).toContain('output_schema of pad_get')
+  ])('whose result is %j', async ([body, isError, structured], { mock }) => {
+    const schema = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } }
+    await mock.call('PUT', '/_mock/connectors/pad', {
+      connector: 'pad',
+      authorization_type: 'NO_AUTH',
+      tools: [{ name: 'pad_get', description: 'Gets.', output_schema: schema, call: { method: 'GET', path: '/v1/n' } }],
+      responders: [{ on: { path: '/v1/n' }, respond: { body } }],
     })
+    await mock.call('POST', '/connected_accounts', { connector: 'pad', ...ADA })
+    const client = await mock.connect({ path: '/mcp/v3/connections/pad' })
+    await client.listTools()
+    const result = await client.callTool({ name: 'pad_get', arguments: {} })
+    expect([result.isError, result.structuredContent]).toEqual([isError, structured])
+    if (isError) expect(textsOf(result)[0]).toContain('output_schema of pad_get')
   })
 })

@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib'
 import { fromBinary } from '@bufbuild/protobuf'
 import { Code, createClient } from '@connectrpc/connect'
 import { findTrailerError } from '@connectrpc/connect/protocol-grpc'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ConnectedAccounts, ErrorInfoSchema } from '../../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
-import { entriesOf, failure, type RpcMock, TRANSPORTS, withRpc } from './fixture.ts'
+import { entriesOf, failure, it, type RpcMock, TRANSPORTS, withRpc } from './fixture.ts'
 
 const LIST = '/acme.tools.v1.ConnectedAccounts/ListAccounts'
 const CREATE = '/acme.tools.v1.ConnectedAccounts/CreateAccount'
@@ -47,7 +47,7 @@ function connectCall(mock: RpcMock, path: string, body: Uint8Array, headers: Hea
 }
 
 describe('an error of gRPC', () => {
-  it.each<[string, number, string, string, Uint8Array, Headers]>([
+  it.for<[string, number, string, string, Uint8Array, Headers]>([
     ['octets that are no message', 3, 'MALFORMED_BODY', LIST, envelope(GARBAGE), {}],
     ['no message', 12, 'MALFORMED_BODY', LIST, Buffer.of(), {}],
     ['an unknown encoding', 12, 'MALFORMED_BODY', LIST, envelope(GARBAGE, 1), { 'grpc-encoding': 'snappy' }],
@@ -75,83 +75,77 @@ describe('an error of gRPC', () => {
     ['a missing field', 3, 'VALIDATION_FAILED', CREATE, envelope(Buffer.of()), {}],
   ])(
     'has grpc-status-details-bin with code, message and ErrorInfo: %s',
-    async (_what, code, word, path, body, headers) => {
-      await withRpc({ bodyLimit: 1000 }, async (mock) => {
-        const trailers = await grpc(mock, path, body, { 'x-request-id': 'mine-1', ...headers })
-        expect(trailers.get('grpc-status')).toBe(String(code))
-        expect(trailers.get('grpc-status-details-bin')).toMatch(/\w/)
-        const error = findTrailerError(trailers)
-        expect(error?.code).toBe(code)
-        expect(error?.rawMessage).toBe(decodeURIComponent(trailers.get('grpc-message') ?? ''))
-        expect(error?.findDetails(ErrorInfoSchema)).toMatchObject([
-          { errorCode: word, requestInfo: { requestId: 'mine-1' } },
-        ])
-        expect(trailers.get('x-request-id')).toBe('mine-1')
-      })
+    async ([_what, code, word, path, body, headers], { startMock }) => {
+      const mock = await startMock({ bodyLimit: 1000 })
+      const trailers = await grpc(mock, path, body, { 'x-request-id': 'mine-1', ...headers })
+      expect(trailers.get('grpc-status')).toBe(String(code))
+      expect(trailers.get('grpc-status-details-bin')).toMatch(/\w/)
+      const error = findTrailerError(trailers)
+      expect(error?.code).toBe(code)
+      expect(error?.rawMessage).toBe(decodeURIComponent(trailers.get('grpc-message') ?? ''))
+      expect(error?.findDetails(ErrorInfoSchema)).toMatchObject([
+        { errorCode: word, requestInfo: { requestId: 'mine-1' } },
+      ])
+      expect(trailers.get('x-request-id')).toBe('mine-1')
     },
   )
 
-  it.each(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
+  it.for(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
     'has ErrorInfo for a message that is too large, by %s',
-    async (protocol) => {
-      await withRpc({ bodyLimit: 1000 }, async (mock) => {
-        const accounts = createClient(ConnectedAccounts, TRANSPORTS[protocol](mock.url))
-        const large = { connector: 'mail', identifier: 'a'.repeat(1001) }
-        const error = await failure(accounts.createAccount(large, { headers: mock.headers }))
-        const id = error.metadata.get('x-request-id')
+    async (protocol, { startMock }) => {
+      const mock = await startMock({ bodyLimit: 1000 })
+      const accounts = createClient(ConnectedAccounts, TRANSPORTS[protocol](mock.url))
+      const large = { connector: 'mail', identifier: 'a'.repeat(1001) }
+      const error = await failure(accounts.createAccount(large, { headers: mock.headers }))
+      const id = error.metadata.get('x-request-id')
 
-        expect(error.code).toBe(Code.ResourceExhausted)
-        expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
-          { errorCode: 'BODY_TOO_LARGE', requestInfo: { requestId: id } },
-        ])
-        expect(entriesOf(mock)).toMatchObject([
-          { id, status: 413, error_code: 'BODY_TOO_LARGE', method: CREATE.slice(1) },
-        ])
-      })
+      expect(error.code).toBe(Code.ResourceExhausted)
+      expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
+        { errorCode: 'BODY_TOO_LARGE', requestInfo: { requestId: id } },
+      ])
+      expect(entriesOf(mock)).toMatchObject([
+        { id, status: 413, error_code: 'BODY_TOO_LARGE', method: CREATE.slice(1) },
+      ])
     },
   )
 })
 
 describe('a request of Connect that does not decode', () => {
-  it.each<[string, string, Uint8Array]>([
+  it.for<[string, string, Uint8Array]>([
     ['text that is no JSON', 'application/json', Buffer.from('{"identifier": "s3cret-')],
     ['octets that are no message', 'application/proto', GARBAGE],
     ['a field of another type', 'application/json', Buffer.from('{"page_size": "s3cret-text"}')],
     ['a field that is not UTF-8', 'application/proto', Buffer.of(10, 1, 0xff)],
-  ])('is a 400 with X-Request-Id and ErrorInfo, in the journal: %s', async (_what, type, body) => {
-    await withRpc({}, async (mock) => {
-      const answer = await connectCall(mock, LIST, body, { 'content-type': type })
-      const id = answer.headers.get('x-request-id')
-      const { code, message, details } = (await answer.json()) as {
-        code: string
-        message: string
-        details: { type: string; value: string }[]
-      }
+  ])('is a 400 with X-Request-Id and ErrorInfo, in the journal: %s', async ([_what, type, body], { mock }) => {
+    const answer = await connectCall(mock, LIST, body, { 'content-type': type })
+    const id = answer.headers.get('x-request-id')
+    const { code, message, details } = (await answer.json()) as {
+      code: string
+      message: string
+      details: { type: string; value: string }[]
+    }
 
-      expect([answer.status, code]).toEqual([400, 'invalid_argument'])
-      expect(id).toMatch(/^req_/)
-      expect(details.map(({ type: name }) => name)).toEqual(['acme.tools.v1.ErrorInfo'])
-      expect(fromBinary(ErrorInfoSchema, Buffer.from(details[0]!.value, 'base64'))).toMatchObject({
-        errorCode: 'MALFORMED_BODY',
-        requestInfo: { requestId: id },
-      })
-      expect(message).not.toContain('s3cret')
-      expect(entriesOf(mock)).toMatchObject([
-        { id, protocol: 'connect', method: LIST.slice(1), status: 400, error_code: 'MALFORMED_BODY' },
-      ])
+    expect([answer.status, code]).toEqual([400, 'invalid_argument'])
+    expect(id).toMatch(/^req_/)
+    expect(details.map(({ type: name }) => name)).toEqual(['acme.tools.v1.ErrorInfo'])
+    expect(fromBinary(ErrorInfoSchema, Buffer.from(details[0]!.value, 'base64'))).toMatchObject({
+      errorCode: 'MALFORMED_BODY',
+      requestInfo: { requestId: id },
     })
+    expect(message).not.toContain('s3cret')
+    expect(entriesOf(mock)).toMatchObject([
+      { id, protocol: 'connect', method: LIST.slice(1), status: 400, error_code: 'MALFORMED_BODY' },
+    ])
   })
 
-  it('has X-Request-Id where the method or the content type is none of Connect', async () => {
-    await withRpc({}, async (mock) => {
-      const headers = { 'x-request-id': 'mine-2', 'content-type': 'text/plain' }
-      const typed = await connectCall(mock, LIST, Buffer.from('a'), headers)
-      const got = await fetch(mock.url + LIST, { headers })
-      expect([typed, got].map((answer) => [answer.status, answer.headers.get('x-request-id')])).toEqual([
-        [415, 'mine-2'],
-        [405, 'mine-2'],
-      ])
-    })
+  it('has X-Request-Id where the method or the content type is none of Connect', async ({ mock }) => {
+    const headers = { 'x-request-id': 'mine-2', 'content-type': 'text/plain' }
+    const typed = await connectCall(mock, LIST, Buffer.from('a'), headers)
+    const got = await fetch(mock.url + LIST, { headers })
+    expect([typed, got].map((answer) => [answer.status, answer.headers.get('x-request-id')])).toEqual([
+      [415, 'mine-2'],
+      [405, 'mine-2'],
+    ])
   })
 })
 
@@ -175,40 +169,36 @@ describe('a deadline beyond what a timer takes, 24.8 days', () => {
 })
 
 describe('UNIMPLEMENTED', () => {
-  it('names the method, its path and where to read on, in at most 200 characters', async () => {
-    await withRpc({}, async (mock) => {
-      const accounts = createClient(ConnectedAccounts, TRANSPORTS['grpc over HTTP/2'](mock.url))
-      const error = await failure(accounts.archiveAccount({}, { headers: mock.headers }))
-      expect(error.rawMessage).toBe(
-        'acme.tools.v1.ConnectedAccounts/ArchiveAccount is not served: ' +
-          'the mock does not serve POST /api/v1/connected_accounts:archive; see toolmock explain G62',
+  it('names the method, its path and where to read on, in at most 200 characters', async ({ mock }) => {
+    const accounts = createClient(ConnectedAccounts, TRANSPORTS['grpc over HTTP/2'](mock.url))
+    const error = await failure(accounts.archiveAccount({}, { headers: mock.headers }))
+    expect(error.rawMessage).toBe(
+      'acme.tools.v1.ConnectedAccounts/ArchiveAccount is not served: ' +
+        'the mock does not serve POST /api/v1/connected_accounts:archive; see toolmock explain G62',
+    )
+    for (const [name, length] of [
+      ['Do', 77],
+      ['a'.repeat(500), 200],
+    ] as const) {
+      const message = decodeURIComponent(
+        (await grpc(mock, `/acme.Other/${name}`, envelope(Buffer.of()))).get('grpc-message') ?? '',
       )
-      for (const [name, length] of [
-        ['Do', 77],
-        ['a'.repeat(500), 200],
-      ] as const) {
-        const message = decodeURIComponent(
-          (await grpc(mock, `/acme.Other/${name}`, envelope(Buffer.of()))).get('grpc-message') ?? '',
-        )
-        expect(message).toMatch(/^acme\.Other\/.* see toolmock explain G62$/)
-        expect(message.length).toBe(length)
-      }
-    })
+      expect(message).toMatch(/^acme\.Other\/.* see toolmock explain G62$/)
+      expect(message.length).toBe(length)
+    }
   })
 
-  it.each([
+  it.for([
     ['ListAccount', true],
     ['ListAcounts', true],
     ['ListAddresses', false],
     ['CreateOrganization', false],
     ['DeleteUser', false],
-  ])('for %s suggests a method: %s, only where one is a slip away', async (name, suggests) => {
-    await withRpc({}, async (mock) => {
-      const path = `/acme.tools.v1.ConnectedAccounts/${name}`
-      const message = decodeURIComponent((await grpc(mock, path, envelope(Buffer.of()))).get('grpc-message') ?? '')
-      expect(message.includes('did you mean acme.tools.v1.ConnectedAccounts/ListAccounts?')).toBe(suggests)
-      expect(message.includes('did you mean')).toBe(suggests)
-      expect(message.length).toBeLessThanOrEqual(200)
-    })
+  ])('for %s suggests a method: %s, only where one is a slip away', async ([name, suggests], { mock }) => {
+    const path = `/acme.tools.v1.ConnectedAccounts/${name}`
+    const message = decodeURIComponent((await grpc(mock, path, envelope(Buffer.of()))).get('grpc-message') ?? '')
+    expect(message.includes('did you mean acme.tools.v1.ConnectedAccounts/ListAccounts?')).toBe(suggests)
+    expect(message.includes('did you mean')).toBe(suggests)
+    expect(message.length).toBeLessThanOrEqual(200)
   })
 })

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { createFileRegistry, type DescService, fromBinary, fromJson, type JsonValue, toJson } from '@bufbuild/protobuf'
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { Code, ConnectError } from '@connectrpc/connect'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ConnectedAccounts } from '../../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
 import { describeWith } from '../../support/machine.ts'
-import { clientOf, entriesOf, failure, GOOGLE, run, type RpcMock, withRpc } from './fixture.ts'
+import { clientOf, entriesOf, failure, GOOGLE, it, type RpcMock, run, withRpc } from './fixture.ts'
 
 const ARCHIVE = `
 extension: archive
@@ -19,36 +19,32 @@ responders:
 `
 
 describe('a method whose rule names what an extension answers', () => {
-  it('is served, with the errors of its steps, and recorded as the extension', async () => {
-    await withRpc({}, async ({ folder }) => {
-      const file = join(folder, 'archive.yaml')
-      await writeFile(file, ARCHIVE)
-      await withRpc({ extensions: [file] }, async (mock) => {
-        const accounts = clientOf(ConnectedAccounts, mock)
-        await accounts.archiveAccount({ id: 'ca_1' }, mock)
-        const again = await failure(accounts.archiveAccount({ id: 'ca_1' }, mock))
-        expect(again.code).toBe(Code.AlreadyExists)
-        const refused = await failure(accounts.archiveAccount({ id: 'ca_2' }))
-        expect(refused.code).toBe(Code.Unauthenticated)
-        expect(mock.app.methodTable).toContain('archive (POST /api/v1/connected_accounts:archive)')
-        expect(entriesOf(mock).map(({ operation, status }) => [operation, status])).toEqual([
-          ['archive', 200],
-          ['archive', 409],
-          ['archive', 401],
-        ])
-      })
+  it('is served, with the errors of its steps, and recorded as the extension', async ({ mock: { folder } }) => {
+    const file = join(folder, 'archive.yaml')
+    await writeFile(file, ARCHIVE)
+    await withRpc({ extensions: [file] }, async (mock) => {
+      const accounts = clientOf(ConnectedAccounts, mock)
+      await accounts.archiveAccount({ id: 'ca_1' }, mock)
+      const again = await failure(accounts.archiveAccount({ id: 'ca_1' }, mock))
+      expect(again.code).toBe(Code.AlreadyExists)
+      const refused = await failure(accounts.archiveAccount({ id: 'ca_2' }))
+      expect(refused.code).toBe(Code.Unauthenticated)
+      expect(mock.app.methodTable).toContain('archive (POST /api/v1/connected_accounts:archive)')
+      expect(entriesOf(mock).map(({ operation, status }) => [operation, status])).toEqual([
+        ['archive', 200],
+        ['archive', 409],
+        ['archive', 401],
+      ])
     })
   })
 
-  it('is served once the extension is there, however late', async () => {
-    await withRpc({}, async (mock) => {
-      const accounts = clientOf(ConnectedAccounts, mock)
-      expect((await failure(accounts.archiveAccount({ id: 'ca_1' }, mock))).code).toBe(Code.Unimplemented)
-      const headers = { 'content-type': 'application/yaml' }
-      const url = `${mock.url}/_mock/extensions/archive`
-      expect((await fetch(url, { method: 'PUT', headers, body: ARCHIVE })).status).toBe(200)
-      await accounts.archiveAccount({ id: 'ca_1' }, mock)
-    })
+  it('is served once the extension is there, however late', async ({ mock }) => {
+    const accounts = clientOf(ConnectedAccounts, mock)
+    expect((await failure(accounts.archiveAccount({ id: 'ca_1' }, mock))).code).toBe(Code.Unimplemented)
+    const headers = { 'content-type': 'application/yaml' }
+    const url = `${mock.url}/_mock/extensions/archive`
+    expect((await fetch(url, { method: 'PUT', headers, body: ARCHIVE })).status).toBe(200)
+    await accounts.archiveAccount({ id: 'ca_1' }, mock)
   })
 })
 
@@ -109,59 +105,55 @@ async function useOrganizations(call: (name: string, message: object) => Promise
 }
 
 describeWith('protoc', 'a client that makes an organization first', () => {
-  it('gets the same over gRPC and over REST', async () => {
-    await withRpc({}, async ({ folder }) => {
-      await writeFile(join(folder, 'organizations.proto'), ORGANIZATIONS)
-      const descriptors = join(folder, 'organizations.binpb')
-      run('protoc', [`-I${folder}`, `-I${GOOGLE}`, '--include_imports', `-o${descriptors}`, 'organizations.proto'])
-      await withRpc({ extensions: ['organizations'], descriptors: [descriptors], idSeed: 1 }, async (mock) => {
-        const overGrpc = await useOrganizations(await grpcCalls(mock, descriptors))
-        const overRest = await useOrganizations(restCalls(mock))
-        const withoutIds = (seen: unknown): unknown =>
-          JSON.parse(JSON.stringify(seen).replaceAll(/"org_\w+"|"\d{4}-[^"]+Z"/g, '"x"'))
-        expect(withoutIds(overGrpc)).toEqual(withoutIds(overRest))
-        const organization = { display_name: 'Acme Inc.', external_id: 'ext_1', metadata: { plan: 'pro' } }
-        expect(overRest).toMatchObject([
-          { organization },
-          { organization },
-          { organizations: [organization], total_size: 1 },
-          'InvalidArgument',
-          'InvalidArgument',
-          {},
-          'NotFound',
-        ])
-        expect(entriesOf(mock).map(({ status }) => status)).toEqual([
-          201, 200, 200, 200, 400, 400, 200, 404, 201, 200, 200, 200, 400, 400, 200, 404,
-        ])
-      })
+  it('gets the same over gRPC and over REST', async ({ mock: { folder } }) => {
+    await writeFile(join(folder, 'organizations.proto'), ORGANIZATIONS)
+    const descriptors = join(folder, 'organizations.binpb')
+    run('protoc', [`-I${folder}`, `-I${GOOGLE}`, '--include_imports', `-o${descriptors}`, 'organizations.proto'])
+    await withRpc({ extensions: ['organizations'], descriptors: [descriptors], idSeed: 1 }, async (mock) => {
+      const overGrpc = await useOrganizations(await grpcCalls(mock, descriptors))
+      const overRest = await useOrganizations(restCalls(mock))
+      const withoutIds = (seen: unknown): unknown =>
+        JSON.parse(JSON.stringify(seen).replaceAll(/"org_\w+"|"\d{4}-[^"]+Z"/g, '"x"'))
+      expect(withoutIds(overGrpc)).toEqual(withoutIds(overRest))
+      const organization = { display_name: 'Acme Inc.', external_id: 'ext_1', metadata: { plan: 'pro' } }
+      expect(overRest).toMatchObject([
+        { organization },
+        { organization },
+        { organizations: [organization], total_size: 1 },
+        'InvalidArgument',
+        'InvalidArgument',
+        {},
+        'NotFound',
+      ])
+      expect(entriesOf(mock).map(({ status }) => status)).toEqual([
+        201, 200, 200, 200, 400, 400, 200, 404, 201, 200, 200, 200, 400, 400, 200, 404,
+      ])
     })
   })
 })
 
 describeWith('protoc', 'a request that names an organization by a oneof', () => {
-  it('is served by external id, with pages of 1 to 30', async () => {
-    await withRpc({}, async ({ folder }) => {
-      await writeFile(join(folder, 'organizations.proto'), ORGANIZATIONS)
-      const descriptors = join(folder, 'organizations.binpb')
-      run('protoc', [`-I${folder}`, `-I${GOOGLE}`, '--include_imports', `-o${descriptors}`, 'organizations.proto'])
-      await withRpc({ extensions: ['organizations'], descriptors: [descriptors] }, async (mock) => {
-        const call = await grpcCalls(mock, descriptors)
-        for (const external_id of ['ext_1', 'a/b'])
-          await call('create', { organization: { display_name: 'Acme', external_id } })
-        const changed = { organization: { display_name: 'Acme Inc.', external_id: 'a/b' } }
-        const update = { external_id: 'a/b', organization: { display_name: 'Acme Inc.' } }
-        expect(await call('update', update)).toMatchObject(changed)
-        expect(await call('get', { external_id: 'a/b' })).toMatchObject(changed)
-        await expect(call('get', { external_id: 'other' })).rejects.toThrow('NotFound')
-        await expect(call('get', {})).rejects.toThrow('InvalidArgument')
-        for (const page_size of [1, 5, 30]) {
-          const { organizations } = (await call('list', { page_size })) as { organizations: JsonValue[] }
-          expect(organizations).toHaveLength(Math.min(page_size, 2))
-        }
-        await expect(call('list', { page_size: 31 })).rejects.toThrow('InvalidArgument')
-        const { status } = await fetch(`${mock.url}/api/v1/organizations?page_size=5`, { headers: mock.headers })
-        expect(status).toBe(400)
-      })
+  it('is served by external id, with pages of 1 to 30', async ({ mock: { folder } }) => {
+    await writeFile(join(folder, 'organizations.proto'), ORGANIZATIONS)
+    const descriptors = join(folder, 'organizations.binpb')
+    run('protoc', [`-I${folder}`, `-I${GOOGLE}`, '--include_imports', `-o${descriptors}`, 'organizations.proto'])
+    await withRpc({ extensions: ['organizations'], descriptors: [descriptors] }, async (mock) => {
+      const call = await grpcCalls(mock, descriptors)
+      for (const external_id of ['ext_1', 'a/b'])
+        await call('create', { organization: { display_name: 'Acme', external_id } })
+      const changed = { organization: { display_name: 'Acme Inc.', external_id: 'a/b' } }
+      const update = { external_id: 'a/b', organization: { display_name: 'Acme Inc.' } }
+      expect(await call('update', update)).toMatchObject(changed)
+      expect(await call('get', { external_id: 'a/b' })).toMatchObject(changed)
+      await expect(call('get', { external_id: 'other' })).rejects.toThrow('NotFound')
+      await expect(call('get', {})).rejects.toThrow('InvalidArgument')
+      for (const page_size of [1, 5, 30]) {
+        const { organizations } = (await call('list', { page_size })) as { organizations: JsonValue[] }
+        expect(organizations).toHaveLength(Math.min(page_size, 2))
+      }
+      await expect(call('list', { page_size: 31 })).rejects.toThrow('InvalidArgument')
+      const { status } = await fetch(`${mock.url}/api/v1/organizations?page_size=5`, { headers: mock.headers })
+      expect(status).toBe(400)
     })
   })
 })

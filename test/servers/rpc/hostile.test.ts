@@ -3,10 +3,10 @@ import { connect, constants } from 'node:http2'
 import { connect as connectSocket, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { SILENT } from '../../../src/servers/http/log.ts'
 import { ConnectedAccounts } from '../../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
-import { clientOf, entriesOf, type RpcMock, withRpc } from './fixture.ts'
+import { clientOf, entriesOf, it, type RpcMock, withRpc } from './fixture.ts'
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 const SETTINGS = Buffer.of(0, 0, 0, 4, 0, 0, 0, 0, 0)
@@ -45,132 +45,123 @@ async function callWith(mock: RpcMock, body: Uint8Array, headers: Record<string,
 }
 
 describe('invalid input', () => {
-  it('as frames of HTTP/2 closes only their connection', async () => {
-    await withRpc({ limits: { keepAliveTimeout: 200, headersTimeout: 200, requestTimeout: 200 } }, async (mock) => {
-      const frames = fc.uint8Array({ minLength: 0, maxLength: 200 })
-      const frame = fc
-        .record({
-          type: fc.nat(12),
-          flags: fc.nat(255),
-          stream: fc.nat(5),
-          length: fc.option(fc.nat(0xffffff)),
-          payload: frames,
-        })
-        .map(({ type, flags, stream, length, payload }) => {
-          const head = Buffer.alloc(9)
-          head.writeUIntBE(length ?? payload.length, 0, 3)
-          head.writeUInt8(type, 3)
-          head.writeUInt8(flags, 4)
-          head.writeUInt32BE(stream, 5)
-          return Buffer.concat([head, payload])
-        })
-      await fc.assert(
-        fc.asyncProperty(fc.array(frame, { minLength: 1, maxLength: 5 }), fc.boolean(), async (sent, hasSettings) => {
-          const socket = socketTo(mock)
-          socket.end(Buffer.concat([PREFACE, ...(hasSettings ? [SETTINGS] : []), ...sent]))
-          await once(socket.resume(), 'close')
-        }),
-        { numRuns: 60 },
-      )
-      await servesOthers(mock)
-    })
+  it('as frames of HTTP/2 closes only their connection', async ({ startMock }) => {
+    const mock = await startMock({ limits: { keepAliveTimeout: 200, headersTimeout: 200, requestTimeout: 200 } })
+    const frames = fc.uint8Array({ minLength: 0, maxLength: 200 })
+    const frame = fc
+      .record({
+        type: fc.nat(12),
+        flags: fc.nat(255),
+        stream: fc.nat(5),
+        length: fc.option(fc.nat(0xffffff)),
+        payload: frames,
+      })
+      .map(({ type, flags, stream, length, payload }) => {
+        const head = Buffer.alloc(9)
+        head.writeUIntBE(length ?? payload.length, 0, 3)
+        head.writeUInt8(type, 3)
+        head.writeUInt8(flags, 4)
+        head.writeUInt32BE(stream, 5)
+        return Buffer.concat([head, payload])
+      })
+    await fc.assert(
+      fc.asyncProperty(fc.array(frame, { minLength: 1, maxLength: 5 }), fc.boolean(), async (sent, hasSettings) => {
+        const socket = socketTo(mock)
+        socket.end(Buffer.concat([PREFACE, ...(hasSettings ? [SETTINGS] : []), ...sent]))
+        await once(socket.resume(), 'close')
+      }),
+      { numRuns: 60 },
+    )
+    await servesOthers(mock)
   })
 
-  it('as messages of gRPC gets a status', async () => {
-    await withRpc({}, async (mock) => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.nat(3),
-          fc.option(fc.nat(0xffffffff)),
-          fc.uint8Array({ maxLength: 60 }),
-          async (flags, length, message) => {
-            const head = Buffer.alloc(5)
-            head.writeUInt8(flags)
-            head.writeUInt32BE(length ?? message.length, 1)
-            const [status, code] = await callWith(mock, Buffer.concat([head, message]))
-            expect([status, typeof code]).toEqual([200, 'string'])
-          },
-        ),
-        { numRuns: 40 },
-      )
-      await servesOthers(mock)
-    })
+  it('as messages of gRPC gets a status', async ({ mock }) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(3),
+        fc.option(fc.nat(0xffffffff)),
+        fc.uint8Array({ maxLength: 60 }),
+        async (flags, length, message) => {
+          const head = Buffer.alloc(5)
+          head.writeUInt8(flags)
+          head.writeUInt32BE(length ?? message.length, 1)
+          const [status, code] = await callWith(mock, Buffer.concat([head, message]))
+          expect([status, typeof code]).toEqual([200, 'string'])
+        },
+      ),
+      { numRuns: 40 },
+    )
+    await servesOthers(mock)
   })
 
-  it.each([
+  it.for([
     ['a compressed bomb', 'gzip', gzipSync(Buffer.alloc(50_000_000)), '8'],
     ['octets that are not compressed as they say', 'gzip', Buffer.from('no gzip'), /^(2|3|13)$/],
     ['an unknown encoding', 'snappy', Buffer.from('anything'), '12'],
-  ])('%s gets a status', async (_what, encoding, octets, code) => {
-    await withRpc({}, async (mock) => {
-      const head = Buffer.of(1, 0, 0, 0, 0)
-      head.writeUInt32BE(octets.length, 1)
-      const answered = await callWith(mock, Buffer.concat([head, octets]), { 'grpc-encoding': encoding })
-      expect(answered).toEqual([200, typeof code === 'string' ? code : expect.stringMatching(code)])
-      await servesOthers(mock)
-    })
+  ])('%s gets a status', async ([_what, encoding, octets, code], { mock }) => {
+    const head = Buffer.of(1, 0, 0, 0, 0)
+    head.writeUInt32BE(octets.length, 1)
+    const answered = await callWith(mock, Buffer.concat([head, octets]), { 'grpc-encoding': encoding })
+    expect(answered).toEqual([200, typeof code === 'string' ? code : expect.stringMatching(code)])
+    await servesOthers(mock)
   })
 
-  it.each([
+  it.for([
     ['an unreadable deadline', { 'grpc-timeout': 'soon' }],
     ['an unreadable token', { authorization: 'Bearer \u00ff' }],
-  ])('%s gets a status', async (_what, headers) => {
-    await withRpc({}, async (mock) => {
-      const [status, code] = await callWith(mock, Buffer.alloc(5), headers)
-      expect([status, typeof code]).toEqual([200, 'string'])
-      expect(code).not.toBe('0')
-    })
+  ])('%s gets a status', async ([_what, headers], { mock }) => {
+    const [status, code] = await callWith(mock, Buffer.alloc(5), headers)
+    expect([status, typeof code]).toEqual([200, 'string'])
+    expect(code).not.toBe('0')
   })
 
-  it('a message beyond the limit has its status while its client still sends', async () => {
-    await withRpc({ bodyLimit: 1000 }, async (mock) => {
-      const session = connect(mock.url)
-      const stream = session.request({
-        ':method': 'POST',
-        ':path': PATH,
-        'content-type': 'application/grpc',
-        ...mock.headers,
-      })
-      const status = new Promise((resolve, reject) => {
-        for (const event of ['response', 'trailers'] as const)
-          stream.on(event, (fields) => fields['grpc-status'] !== undefined && resolve(fields['grpc-status']))
-        stream.on('error', reject).on('close', () => reject(new Error('the stream closed without a status')))
-      })
-      stream.write(Buffer.concat([Buffer.of(0, 0, 0, 0x20, 0), Buffer.alloc(2000)]))
-      stream.resume()
-      expect(await status).toBe('8')
-      session.destroy()
-      await servesOthers(mock)
+  it('a message beyond the limit has its status while its client still sends', async ({ startMock }) => {
+    const mock = await startMock({ bodyLimit: 1000 })
+    const session = connect(mock.url)
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': PATH,
+      'content-type': 'application/grpc',
+      ...mock.headers,
     })
+    const status = new Promise((resolve, reject) => {
+      for (const event of ['response', 'trailers'] as const)
+        stream.on(event, (fields) => fields['grpc-status'] !== undefined && resolve(fields['grpc-status']))
+      stream.on('error', reject).on('close', () => reject(new Error('the stream closed without a status')))
+    })
+    stream.write(Buffer.concat([Buffer.of(0, 0, 0, 0x20, 0), Buffer.alloc(2000)]))
+    stream.resume()
+    expect(await status).toBe('8')
+    session.destroy()
+    await servesOthers(mock)
   })
 
-  it('a call whose body never comes has begun, so the limit of a whole request resets its stream', async () => {
-    await withRpc({ limits: { headersTimeout: 100, requestTimeout: 600 } }, async (mock) => {
-      const session = connect(mock.url)
-      const headers = { ':method': 'POST', ':path': PATH, 'content-type': 'application/grpc', ...mock.headers }
-      const stream = session.request(headers)
-      let answered: unknown
-      stream.on('response', (head) => (answered = head[':status']))
-      stream.on('error', () => undefined)
-      await once(stream.resume(), 'close').catch(() => undefined)
-      expect(answered).toBeUndefined()
-      session.destroy()
-      await servesOthers(mock)
-    })
+  it('a call whose body never comes has begun, so the limit of a whole request resets its stream', async ({
+    startMock,
+  }) => {
+    const mock = await startMock({ limits: { headersTimeout: 100, requestTimeout: 600 } })
+    const session = connect(mock.url)
+    const headers = { ':method': 'POST', ':path': PATH, 'content-type': 'application/grpc', ...mock.headers }
+    const stream = session.request(headers)
+    let answered: unknown
+    stream.on('response', (head) => (answered = head[':status']))
+    stream.on('error', () => undefined)
+    await once(stream.resume(), 'close').catch(() => undefined)
+    expect(answered).toBeUndefined()
+    session.destroy()
+    await servesOthers(mock)
   })
 
-  it('headers beyond the limit cost the stream or the connection', async () => {
-    await withRpc({}, async (mock) => {
-      const session = connect(mock.url).on('error', () => undefined)
-      const stream = session.request({ ':path': '/_mock/ready', 'x-large': 'a'.repeat(60_000) })
-      stream.on('error', () => undefined)
-      let status: number | undefined
-      stream.on('response', (headers) => (status = headers[':status']))
-      await once(stream.resume(), 'close').catch(() => undefined)
-      expect(status).not.toBe(200)
-      session.destroy()
-      await servesOthers(mock)
-    })
+  it('headers beyond the limit cost the stream or the connection', async ({ mock }) => {
+    const session = connect(mock.url).on('error', () => undefined)
+    const stream = session.request({ ':path': '/_mock/ready', 'x-large': 'a'.repeat(60_000) })
+    stream.on('error', () => undefined)
+    let status: number | undefined
+    stream.on('response', (headers) => (status = headers[':status']))
+    await once(stream.resume(), 'close').catch(() => undefined)
+    expect(status).not.toBe(200)
+    session.destroy()
+    await servesOthers(mock)
   })
 })
 
@@ -188,55 +179,50 @@ describe('very many streams', () => {
     expect(warnings).toEqual([])
   })
 
-  it('ten thousand on one connection are answered, with a limited number at the same time', async () => {
-    await withRpc({}, async (mock) => {
-      // Ten thousand calls that wait take more of the client's memory than Node.js from version 22 on allows.
-      const session = connect(mock.url, { maxSessionMemory: 100 })
-      await once(session, 'remoteSettings')
-      expect(session.remoteSettings.maxConcurrentStreams).toBe(250)
-      let answered = 0
-      await Promise.all(
-        Array.from({ length: 10_000 }, async () => {
-          const stream = session.request({
-            ':method': 'POST',
-            ':path': PATH,
-            'content-type': 'application/grpc',
-            ...mock.headers,
-          })
-          stream.end(Buffer.alloc(5))
-          const [headers] = (await once(stream, 'response')) as [{ ':status': number }]
-          if (headers[':status'] === 200) answered += 1
-          await once(stream.resume(), 'close')
-        }),
-      )
-      expect(answered).toBe(10_000)
-      session.destroy()
-      await servesOthers(mock)
-    })
-    // Client and server share a process and compute all the time: it takes as many times longer as the machine has other work.
+  it('ten thousand on one connection are answered, with a limited number at the same time', async ({ mock }) => {
+    // Ten thousand calls that wait take more of the client's memory than Node.js from version 22 on allows.
+    const session = connect(mock.url, { maxSessionMemory: 100 })
+    await once(session, 'remoteSettings')
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(250)
+    let answered = 0
+    await Promise.all(
+      Array.from({ length: 10_000 }, async () => {
+        const stream = session.request({
+          ':method': 'POST',
+          ':path': PATH,
+          'content-type': 'application/grpc',
+          ...mock.headers,
+        })
+        stream.end(Buffer.alloc(5))
+        const [headers] = (await once(stream, 'response')) as [{ ':status': number }]
+        if (headers[':status'] === 200) answered += 1
+        await once(stream.resume(), 'close')
+      }),
+    )
+    expect(answered).toBe(10_000)
+    session.destroy()
+    await servesOthers(mock)
   }, 600_000)
 
-  it('resets of all of them, at once or midway, close at most their connection', async () => {
-    await withRpc({}, async (mock) => {
-      const session = connect(mock.url).on('error', () => undefined)
-      const open = (): boolean => !session.destroyed && !session.closed
-      for (let round = 0; round < 20 && open(); round++) {
-        for (let count = 0; count < 500 && open(); count++) {
-          const stream = session.request({
-            ':method': 'POST',
-            ':path': PATH,
-            'content-type': 'application/grpc',
-            ...mock.headers,
-          })
-          stream.on('error', () => undefined)
-          if (count % 2 === 0) stream.write(Buffer.of(0, 0, 0))
-          stream.close(constants.NGHTTP2_CANCEL)
-        }
-        await new Promise(setImmediate)
+  it('resets of all of them, at once or midway, close at most their connection', async ({ mock }) => {
+    const session = connect(mock.url).on('error', () => undefined)
+    const open = (): boolean => !session.destroyed && !session.closed
+    for (let round = 0; round < 20 && open(); round++) {
+      for (let count = 0; count < 500 && open(); count++) {
+        const stream = session.request({
+          ':method': 'POST',
+          ':path': PATH,
+          'content-type': 'application/grpc',
+          ...mock.headers,
+        })
+        stream.on('error', () => undefined)
+        if (count % 2 === 0) stream.write(Buffer.of(0, 0, 0))
+        stream.close(constants.NGHTTP2_CANCEL)
       }
-      await servesOthers(mock)
-      session.destroy()
-    })
+      await new Promise(setImmediate)
+    }
+    await servesOthers(mock)
+    session.destroy()
   })
 })
 

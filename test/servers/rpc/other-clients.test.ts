@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { create, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
 import type { GenMessage } from '@bufbuild/protobuf/codegenv2'
 import { type Client, credentials, makeClientConstructor, Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { ToolmockProcess } from '../../app/cli/toolmock-process.ts'
 import { ConnectedAccounts } from '../../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
 import { describeWith, PYTHON } from '../../support/machine.ts'
-import { DESCRIPTORS, GOOGLE, PROTO, ROOT, run, withRpc } from './fixture.ts'
+import { DESCRIPTORS, GOOGLE, it, PROTO, ROOT, run } from './fixture.ts'
 
 describeWith('gRPC for Python', 'Python, with code of its own generator', () => {
   const toolmock = ToolmockProcess.forThisFile()
@@ -67,34 +67,31 @@ function call(client: Client, name: string, message: object, token: string): Pro
 describe('grpc-js', () => {
   const Connected = makeClientConstructor({}, ConnectedAccounts.typeName)
 
-  it('calls without TLS', async () => {
-    await withRpc({}, async ({ url, token }) => {
-      const client = new Connected(new URL(url).host, credentials.createInsecure())
-      try {
-        const made = await call(client, 'CreateAccount', { connector: 'mail', identifier: 'ada@example.com' }, token)
-        expect(made).toMatchObject({ connectedAccount: { connector: 'mail', status: 3 } })
-        const missing = call(client, 'GetDetails', { id: 'ca_unknown' }, token)
-        await expect(missing).rejects.toMatchObject({
-          code: status.NOT_FOUND,
-          details: expect.stringContaining('ca_unknown'),
-        })
-        await expect(call(client, 'ArchiveAccount', {}, token)).rejects.toMatchObject({ code: status.UNIMPLEMENTED })
-        await expect(call(client, 'ListAccounts', {}, 'other')).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
-      } finally {
-        client.close()
-      }
-    })
+  it('calls without TLS', async ({ mock: { url, token } }) => {
+    const client = new Connected(new URL(url).host, credentials.createInsecure())
+    try {
+      const made = await call(client, 'CreateAccount', { connector: 'mail', identifier: 'ada@example.com' }, token)
+      expect(made).toMatchObject({ connectedAccount: { connector: 'mail', status: 3 } })
+      const missing = call(client, 'GetDetails', { id: 'ca_unknown' }, token)
+      await expect(missing).rejects.toMatchObject({
+        code: status.NOT_FOUND,
+        details: expect.stringContaining('ca_unknown'),
+      })
+      await expect(call(client, 'ArchiveAccount', {}, token)).rejects.toMatchObject({ code: status.UNIMPLEMENTED })
+      await expect(call(client, 'ListAccounts', {}, 'other')).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
+    } finally {
+      client.close()
+    }
   })
 
-  it('calls over TLS', async () => {
-    await withRpc({ tls: { hosts: [] } }, async ({ url, app }) => {
-      const roots = readFileSync(app.authorityFile ?? '')
-      const client = new Connected(new URL(url).host, credentials.createSsl(roots))
-      try {
-        await expect(call(client, 'ListAccounts', {}, 'other')).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
-      } finally {
-        client.close()
-      }
-    })
+  it('calls over TLS', async ({ startMock }) => {
+    const { url, app } = await startMock({ tls: { hosts: [] } })
+    const roots = readFileSync(app.authorityFile ?? '')
+    const client = new Connected(new URL(url).host, credentials.createSsl(roots))
+    try {
+      await expect(call(client, 'ListAccounts', {}, 'other')).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
+    } finally {
+      client.close()
+    }
   })
 })

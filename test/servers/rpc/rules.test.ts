@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Code, createClient } from '@connectrpc/connect'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import {
   Account_AuthorizationType,
   ConnectedAccounts,
@@ -10,11 +10,10 @@ import {
   Tools,
 } from '../../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
 import { describeWith } from '../../support/machine.ts'
-import { clientOf, DESCRIPTORS, entriesOf, failure, GOOGLE, PROTO, run, TRANSPORTS, withRpc } from './fixture.ts'
+import { clientOf, DESCRIPTORS, entriesOf, failure, GOOGLE, it, PROTO, run, TRANSPORTS, withRpc } from './fixture.ts'
 
 describe('a call with the HTTP rule of its method', () => {
-  it('sends fields that are not in the path as query parameters: repeated, nested and wrapped ones', async () => {
-    await withRpc({}, async (mock) => {
+  it('sends fields that are not in the path as query parameters: repeated, nested and wrapped ones', async ({ mock }) => {
       const { headers } = mock
       const accounts = clientOf(ConnectedAccounts, mock)
       await accounts.listAccounts({ connectionNames: ['mail', 'calendar'], pageSize: 5 }, { headers })
@@ -28,18 +27,14 @@ describe('a call with the HTTP rule of its method', () => {
         ['/api/v1/tools', { 'filter.provider': 'mail', 'filter.summary': 'true' }],
       ])
     })
-  })
 
-  it.each([2n ** 53n - 1n, 2n ** 53n + 1n])('sends the integer %s with all of its digits', async (pageSize) => {
-    await withRpc({}, async (mock) => {
+  it.for([2n ** 53n - 1n, 2n ** 53n + 1n])('sends the integer %s with all of its digits', async (pageSize, { mock }) => {
       const { headers } = mock
       await failure(clientOf(ConnectedAccounts, mock).searchAccounts({ query: 'a', pageSize }, { headers }))
       expect(entriesOf(mock).map(({ query }) => query)).toEqual([{ query: 'a', page_size: String(pageSize) }])
     })
-  })
 
-  it('sends the whole message, or one field, as the body, and answers one field or the whole', async () => {
-    await withRpc({}, async (mock) => {
+  it('sends the whole message, or one field, as the body, and answers one field or the whole', async ({ mock }) => {
       const { headers } = mock
       const providers = clientOf(Providers, mock)
       const made = await providers.createProvider(
@@ -64,10 +59,8 @@ describe('a call with the HTTP rule of its method', () => {
         metadata: { team: 'a' },
       })
     })
-  })
 
-  it('fills the path from a field, a nested field, and a field of several segments', async () => {
-    await withRpc({}, async (mock) => {
+  it('fills the path from a field, a nested field, and a field of several segments', async ({ mock }) => {
       const { headers } = mock
       const providers = clientOf(Providers, mock)
       const { provider } = await providers.createProvider({ provider: { displayName: 'Notes' } }, { headers })
@@ -82,10 +75,8 @@ describe('a call with the HTTP rule of its method', () => {
       const path = `/api/v1/custom-providers/${identifier}`
       expect(entriesOf(mock).map((entry) => entry.path)).toEqual(['/api/v1/custom-providers', path, path, path, path])
     })
-  })
 
-  it('omits a field that is not set, and sends an optional one that is empty', async () => {
-    await withRpc({}, async (mock) => {
+  it('omits a field that is not set, and sends an optional one that is empty', async ({ mock }) => {
       const { headers } = mock
       const providers = clientOf(Providers, mock)
       const { provider } = await providers.createProvider(
@@ -98,10 +89,8 @@ describe('a call with the HTTP rule of its method', () => {
       const cleared = await providers.updateProvider({ provider: { identifier, proxyUrl: '' } }, { headers })
       expect(cleared.provider).toMatchObject({ proxyUrl: '', displayName: 'Notes 2' })
     })
-  })
 
-  it('uses an additional binding where the mock does not serve the first', async () => {
-    await withRpc({}, async (mock) => {
+  it('uses an additional binding where the mock does not serve the first', async ({ mock }) => {
       const { headers } = mock
       const accounts = clientOf(ConnectedAccounts, mock)
       const made = await accounts.createAccount({ connector: 'mail', identifier: 'ada@example.com' }, { headers })
@@ -113,10 +102,9 @@ describe('a call with the HTTP rule of its method', () => {
         query: { id },
       })
     })
-  })
 
-  it('carries timestamps, free-form objects, values, enumerations, a oneof and 64-bit integers both ways', async () => {
-    await withRpc({ clock: '2026-01-01T00:00:00.000Z', freeze: true }, async (mock) => {
+  it('carries timestamps, free-form objects, values, enumerations, a oneof and 64-bit integers both ways', async ({ startMock }) => {
+const mock = await startMock({ clock: '2026-01-01T00:00:00.000Z', freeze: true })
       const { headers } = mock
       const accounts = clientOf(ConnectedAccounts, mock)
       const apiConfig = { limit: 1.5, on: true, nested: { list: [1, 'two', null] } }
@@ -155,10 +143,8 @@ describe('a call with the HTTP rule of its method', () => {
       )
       expect(tools[0]?.definition?.inputSchema?.kind.case).toBe('structValue')
     })
-  })
 
-  it('is refused by the request pipeline when a field of the path is missing', async () => {
-    await withRpc({}, async (mock) => {
+  it('is refused by the request pipeline when a field of the path is missing', async ({ mock }) => {
       const { headers } = mock
       const providers = clientOf(Providers, mock)
       const missing = await failure(providers.replaceProvider({ displayName: 'Notes' }, { headers }))
@@ -171,12 +157,10 @@ describe('a call with the HTTP rule of its method', () => {
         ['delete_custom_provider', 400],
       ])
     })
-  })
 })
 
 describe('an error of an operation', () => {
-  it('is a status with the message and ErrorInfo of the definitions, and has the request id', async () => {
-    await withRpc({}, async (mock) => {
+  it('is a status with the message and ErrorInfo of the definitions, and has the request id', async ({ mock }) => {
       const headers = { ...mock.headers, 'x-request-id': 'mine-1' }
       const accounts = clientOf(ConnectedAccounts, mock)
       const error = await failure(accounts.getDetails({ id: 'ca_unknown' }, { headers }))
@@ -190,37 +174,31 @@ describe('an error of an operation', () => {
         { field: 'identifier', constraint: 'required' },
       ])
     })
-  })
 
-  it('is UNAUTHENTICATED without a bearer token', async () => {
-    await withRpc({}, async (mock) => {
+  it('is UNAUTHENTICATED without a bearer token', async ({ mock }) => {
       const error = await failure(clientOf(ConnectedAccounts, mock).listAccounts({}))
       expect(error.code).toBe(Code.Unauthenticated)
       expect(error.metadata.get('www-authenticate')).toBe('Bearer')
     })
-  })
 
-  it('is RESOURCE_EXHAUSTED for a message that is too large', async () => {
-    await withRpc({ bodyLimit: 1000 }, async (mock) => {
+  it('is RESOURCE_EXHAUSTED for a message that is too large', async ({ startMock }) => {
+const mock = await startMock({ bodyLimit: 1000 })
       const accounts = clientOf(ConnectedAccounts, mock)
       const large = { connector: 'mail', identifier: 'a'.repeat(1001) }
       expect((await failure(accounts.createAccount(large, { headers: mock.headers }))).code).toBe(
         Code.ResourceExhausted,
       )
     })
-  })
 
-  it.each(['grpc-web over HTTP/1.1', 'connect over HTTP/1.1, binary'] as const)(
+  it.for(['grpc-web over HTTP/1.1', 'connect over HTTP/1.1, binary'] as const)(
     'is RESOURCE_EXHAUSTED by %s too, and the connection stays open',
-    async (protocol) => {
-      await withRpc({}, async (mock) => {
+    async (protocol, { mock }) => {
         const accounts = createClient(ConnectedAccounts, TRANSPORTS[protocol](mock.url))
         const create = (identifier: string) =>
           accounts.createAccount({ connector: 'mail', identifier }, { headers: mock.headers })
         expect((await failure(create('a'.repeat(3 * 1024 * 1024)))).code).toBe(Code.ResourceExhausted)
         expect((await create('ada@example.com')).connectedAccount?.identifier).toBe('ada@example.com')
-      })
-    },
+      },
   )
 })
 
@@ -242,8 +220,7 @@ message Empty {}
     return file
   }
 
-  it('may lack the imports of google, and ErrorInfo, which is then that of google.rpc', async () => {
-    await withRpc({}, async ({ folder }) => {
+  it('may lack the imports of google, and ErrorInfo, which is then that of google.rpc', async ({ mock: { folder } }) => {
       const file = compile(folder, 'other', OTHER)
       await withRpc({ descriptors: [file] }, async ({ url, headers }) => {
         const answer = await fetch(`${url}/acme.other.v1.Other/Create`, {
@@ -256,14 +233,12 @@ message Empty {}
         expect(Buffer.from(details[0]?.value ?? '', 'base64').toString()).toContain('VALIDATION_FAILED')
       })
     })
-  })
 
-  it.each([
+  it.for([
     ['{name=**}', true],
     ['{name=**/more}', false],
     ['{name=*/**/more}', false],
-  ])('may end a path with ** alone: %s is served: %s', async (variable, isServed) => {
-    await withRpc({}, async ({ folder }) => {
+  ])('may end a path with ** alone: %s is served: %s', async ([variable, isServed], { mock: { folder } }) => {
       const rule = `{ delete: "/api/v1/custom-providers/${variable}" }`
       const text = OTHER.replace('Empty {}', 'Empty { string name = 1; }').replace(/\{ post: .* \}(?=;)/, rule)
       const file = compile(folder, 'other', text)
@@ -272,10 +247,8 @@ message Empty {}
         return Promise.resolve()
       })
     })
-  })
 
-  it('may be several files, which do not contradict each other', async () => {
-    await withRpc({}, async ({ folder }) => {
+  it('may be several files, which do not contradict each other', async ({ mock: { folder } }) => {
       const first = compile(folder, 'first', OTHER)
       await withRpc({ descriptors: [DESCRIPTORS, first] }, ({ app }) => {
         expect(app.methodTable).toContain('acme.other.v1.Other/Create')
@@ -288,10 +261,8 @@ message Empty {}
         /other\.proto is in \S+first\.binpb and in \S+second\.binpb with different content/,
       )
     })
-  })
 
-  it('are refused with what is wrong with them', async () => {
-    await withRpc({}, async ({ folder }) => {
+  it('are refused with what is wrong with them', async ({ mock: { folder } }) => {
       const start = (file: string) => withRpc({ descriptors: [join(folder, file)] }, () => Promise.resolve())
       await expect(start('missing.binpb')).rejects.toThrow(/missing\.binpb cannot be read \(ENOENT\)/)
       for (const [name, content] of [
@@ -318,24 +289,20 @@ message Empty {}
         /other\.proto uses acme\.tools\.v1\.Locator, which no file of it defines/,
       )
     })
-  })
 })
 
 describe('a method that is not served', () => {
-  it.each([
+  it.for([
     ['of another path', 'archiveAccount', 'the mock does not serve POST /api/v1/connected_accounts:archive'],
     ['without a rule', 'countAccounts', 'it has no google.api.http rule'],
-  ] as const)('%s answers UNIMPLEMENTED and the reason', async (_what, name, reason) => {
-    await withRpc({}, async (mock) => {
+  ] as const)('%s answers UNIMPLEMENTED and the reason', async ([_what, name, reason], { mock }) => {
       const error = await failure(clientOf(ConnectedAccounts, mock)[name]({}, { headers: mock.headers }))
       expect(error.code).toBe(Code.Unimplemented)
       expect(error.rawMessage).toContain(reason)
       expect(entriesOf(mock)).toMatchObject([{ protocol: 'grpc', status: 404, error_code: 'PATH_NOT_FOUND' }])
     })
-  })
 
-  it('answers the same for a stream and for a service that is not in the descriptors', async () => {
-    await withRpc({}, async (mock) => {
+  it('answers the same for a stream and for a service that is not in the descriptors', async ({ mock }) => {
       const stream = clientOf(ConnectedAccounts, mock).watchAccounts({}, { headers: mock.headers })
       const streamed = await failure(stream[Symbol.asyncIterator]().next())
       expect([streamed.code, streamed.rawMessage]).toEqual([
@@ -354,12 +321,10 @@ describe('a method that is not served', () => {
       const path = await fetch(`${mock.url}/acme.other.v1.Other/Do`, { method: 'POST' })
       expect([path.status, await path.json()]).toMatchObject([404, { code: 5 }])
     })
-  })
 })
 
 describe('the words of an environment', () => {
-  it('are applied once: two words that stand for each other are exchanged', () =>
-    withRpc({}, async (mock) => {
+  it('are applied once: two words that stand for each other are exchanged', async ({ mock }) => {
       const { app, headers } = mock
       const vocabulary = { OAUTH: 'API_KEY', API_KEY: 'OAUTH' }
       app.services.registry.environment('default')?.configure({ vocabulary })
@@ -367,7 +332,7 @@ describe('the words of an environment', () => {
       const account = { connector: 'mail', identifier: 'ada@example.com' }
       const { connectedAccount } = await accounts.createAccount(account, { headers })
       expect(connectedAccount?.authorizationType).toBe(Account_AuthorizationType.API_KEY)
-    }))
+    })
 
   it('send the zero value of an enumeration for a word that it lacks, and log the setting that fixes it once', async () => {
     const lines: string[] = []

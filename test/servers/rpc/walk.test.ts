@@ -1,7 +1,7 @@
 import { Code, createClient } from '@connectrpc/connect'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ConnectedAccounts, ErrorInfoSchema, Tools } from '../../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
-import { entriesOf, failure, TRANSPORTS, withRpc } from './fixture.ts'
+import { entriesOf, failure, it, TRANSPORTS } from './fixture.ts'
 
 const VERIFY = 'http://localhost:3000/verify'
 
@@ -12,8 +12,7 @@ async function approve(link: string): Promise<string> {
 }
 
 describe('an unmodified client of connect-node, its token by HTTP/1.1 and all else on the same port', () => {
-  it.each(Object.entries(TRANSPORTS))('%s', async (_name, transportOf) => {
-    await withRpc({}, async (mock) => {
+  it.for(Object.entries(TRANSPORTS))('%s', async ([_name, transportOf], { mock }) => {
       const { url, headers } = mock
       const accounts = createClient(ConnectedAccounts, transportOf(url))
       const tools = createClient(Tools, transportOf(url))
@@ -66,5 +65,4 @@ describe('an unmodified client of connect-node, its token by HTTP/1.1 and all el
         ]),
       )
     })
-  })
 })
