@@ -2,7 +2,7 @@ import { it, type TestContext } from 'vitest'
 
 /** As `it.for` of vitest, but it infers the type of each cell of a row. */
 interface RowTests<Fixtures> {
-  for: <Row extends unknown[] | [unknown]>(
+  for: <Row extends readonly unknown[] | [unknown]>(
     rows: readonly Row[],
   ) => (
     title: string,
