@@ -1,9 +1,10 @@
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { batchLine } from '../../src/state/wal/log-lines.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
+import { it } from '../support/mock-fixture.ts'
+import { accountIds, addAccount, createEnvironment, openTestRegistry } from '../support/registry.ts'
 
 const CRASHES: Crash[] = ['killed', 'power-lost', 'power-lost-names-kept', 'power-lost-removals-kept']
 
@@ -68,128 +69,122 @@ async function expectUsable(registry: EnvironmentRegistry, disk: MemoryDisk, fil
 }
 
 describe.each(CRASHES)('a crash (%s)', (crash) => {
-  it('at any operation of commits, checkpoints and stopping loses no acknowledged commit', async () => {
-    await withDirectory(async (directory) => {
-      const file = join(directory, 'state.json')
-      const whole = new MemoryDisk()
-      expect(await commitAndStop(whole, file)).toEqual({ attempted: 9, acknowledged: 9 })
-      expect(whole.operations).toBeGreaterThan(40)
-      for (let stopAt = 1; stopAt <= whole.operations + 1; stopAt++) {
-        const disk = new MemoryDisk()
-        disk.fails = (operation) => (operation >= stopAt ? new Error('the machine has stopped') : undefined)
-        const outcome = await commitAndStop(disk, file)
-        await expectRecovered(disk.after(crash), file, outcome)
-      }
-    })
+  it('at any operation of commits, checkpoints and stopping loses no acknowledged commit', async ({ directory }) => {
+    const file = join(directory, 'state.json')
+    const whole = new MemoryDisk()
+    expect(await commitAndStop(whole, file)).toEqual({ attempted: 9, acknowledged: 9 })
+    expect(whole.operations).toBeGreaterThan(40)
+    for (let stopAt = 1; stopAt <= whole.operations + 1; stopAt++) {
+      const disk = new MemoryDisk()
+      disk.fails = (operation) => (operation >= stopAt ? new Error('the machine has stopped') : undefined)
+      const outcome = await commitAndStop(disk, file)
+      await expectRecovered(disk.after(crash), file, outcome)
+    }
   }, 60_000)
 })
 
 describe('an operation that fails once', () => {
-  it('rolls back what was not acknowledged, reports it, and the service continues', async () => {
-    await withDirectory(async (directory) => {
-      const file = join(directory, 'state.json')
-      const whole = new MemoryDisk()
-      await commitAndStop(whole, file)
-      for (let failing = 1; failing <= whole.operations; failing++) {
-        const disk = new MemoryDisk()
-        disk.fails = (operation) =>
-          operation === failing ? Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' }) : undefined
-        const registry = await openTestRegistry({ file, fileSystem: disk })
-        const known = new Set<string>()
-        for (let round = 0; round < 6; round++) {
-          if (!registry.environment('default')) createEnvironment(registry, 'default')
-          else known.add(addAccount(registry).id)
-          await registry.durable()?.catch(() => known.clear())
-          const shown = accountIds(registry)
-          for (const id of known) expect(shown).toContain(id)
-          if (round % 2 === 1) await registry.checkpoint().catch(() => undefined)
-        }
+  it('rolls back what was not acknowledged, reports it, and the service continues', async ({ directory }) => {
+    const file = join(directory, 'state.json')
+    const whole = new MemoryDisk()
+    await commitAndStop(whole, file)
+    for (let failing = 1; failing <= whole.operations; failing++) {
+      const disk = new MemoryDisk()
+      disk.fails = (operation) =>
+        operation === failing ? Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' }) : undefined
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      const known = new Set<string>()
+      for (let round = 0; round < 6; round++) {
+        if (!registry.environment('default')) createEnvironment(registry, 'default')
+        else known.add(addAccount(registry).id)
+        await registry.durable()?.catch(() => known.clear())
         const shown = accountIds(registry)
-        const lost = await reopenedElsewhere(disk, file)
-        expect(accountIds(lost)).toEqual(shown)
-        await lost.close()
-        await registry.close().catch(() => undefined)
-        const again = await openTestRegistry({ file, fileSystem: disk.after('power-lost') })
-        expect(accountIds(again)).toEqual(shown)
-        await again.close()
+        for (const id of known) expect(shown).toContain(id)
+        if (round % 2 === 1) await registry.checkpoint().catch(() => undefined)
       }
-    })
+      const shown = accountIds(registry)
+      const lost = await reopenedElsewhere(disk, file)
+      expect(accountIds(lost)).toEqual(shown)
+      await lost.close()
+      await registry.close().catch(() => undefined)
+      const again = await openTestRegistry({ file, fileSystem: disk.after('power-lost') })
+      expect(accountIds(again)).toEqual(shown)
+      await again.close()
+    }
   }, 60_000)
 })
 
 describe('a disk that refuses for a while', () => {
-  it('rolls back all later commits in reverse order, answers requests without writes, and is used again when it recovers', async () => {
-    await withDirectory(async (directory) => {
-      const file = join(directory, 'state.json')
-      const disk = new MemoryDisk()
-      const registry = await openTestRegistry({ file, fileSystem: disk })
-      const { model, clock, ids } = createEnvironment(registry, 'default', { idSeed: 1, clock: FROZEN })
-      const kept = addAccount(registry)
-      await registry.durable()
-      disk.fails = (_, name) => (name.startsWith('sync') ? undefined : new Error('ENOSPC: no space left'))
-      model.transact(() => model.tables.accounts.put({ ...kept, identifier: 'first'.repeat(1000) }))
-      const first = registry.durable()
-      model.transact(() => model.tables.accounts.put({ ...kept, identifier: 'second' }))
-      model.transact(() => model.tables.accounts.remove(kept.id))
-      clock.advance(1000)
-      createEnvironment(registry, 'other')
-      registry.remove('default')
-      const all = await Promise.allSettled([first, registry.durable()])
-      expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-      await expect(first).rejects.toMatchObject({ status: 503, errorCode: 'STORAGE_UNAVAILABLE' })
-      expect(registry.environments().map(({ name }) => name)).toEqual(['default'])
-      expect(model.tables.accounts.get(kept.id)).toBe(kept)
-      expect(clock.state).toEqual(FROZEN)
-      await registry.durable()
-      disk.fails = () => undefined
-      const given = ids.id('x')
-      addAccount(registry)
-      await registry.durable()
-      const again = await reopenedElsewhere(disk, file)
-      expect(accountIds(again)).toEqual(['ca_1', 'ca_2'])
-      expect(again.notices).toEqual([])
-      expect(again.environment('default')?.ids.id('x')).not.toBe(given)
-      await again.close()
-      await registry.close()
-    })
-  })
-
-  it('keeps the write-ahead log when the state file cannot be written at the stop', async () => {
-    await withDirectory(async (directory) => {
-      const file = join(directory, 'state.json')
-      const disk = new MemoryDisk()
-      const registry = await openTestRegistry({ file, fileSystem: disk })
-      createEnvironment(registry, 'default')
-      addAccount(registry)
-      await registry.durable()
-      disk.fails = (_, name) => (name.startsWith('rename') ? new Error('EROFS: read-only') : undefined)
-      await expect(registry.close()).rejects.toThrow('kept beside it')
-      disk.fails = () => undefined
-      const again = await openTestRegistry({ file, fileSystem: disk })
-      expect(accountIds(again)).toEqual(['ca_1'])
-      await again.close()
-      expect(disk.paths()).toEqual([file])
-    })
-  })
-})
-
-it('a log of an earlier build, which stores a change of settings or clock with the environment, keeps the rows', async () => {
-  await withDirectory(async (directory) => {
+  it('rolls back all later commits in reverse order, answers requests without writes, and is used again when it recovers', async ({
+    directory,
+  }) => {
     const file = join(directory, 'state.json')
     const disk = new MemoryDisk()
     const registry = await openTestRegistry({ file, fileSystem: disk })
-    const { settings } = createEnvironment(registry, 'default')
+    const { model, clock, ids } = createEnvironment(registry, 'default', { idSeed: 1, clock: FROZEN })
+    const kept = addAccount(registry)
+    await registry.durable()
+    disk.fails = (_, name) => (name.startsWith('sync') ? undefined : new Error('ENOSPC: no space left'))
+    model.transact(() => model.tables.accounts.put({ ...kept, identifier: 'first'.repeat(1000) }))
+    const first = registry.durable()
+    model.transact(() => model.tables.accounts.put({ ...kept, identifier: 'second' }))
+    model.transact(() => model.tables.accounts.remove(kept.id))
+    clock.advance(1000)
+    createEnvironment(registry, 'other')
+    registry.remove('default')
+    const all = await Promise.allSettled([first, registry.durable()])
+    expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await expect(first).rejects.toMatchObject({ status: 503, errorCode: 'STORAGE_UNAVAILABLE' })
+    expect(registry.environments().map(({ name }) => name)).toEqual(['default'])
+    expect(model.tables.accounts.get(kept.id)).toBe(kept)
+    expect(clock.state).toEqual(FROZEN)
+    await registry.durable()
+    disk.fails = () => undefined
+    const given = ids.id('x')
     addAccount(registry)
     await registry.durable()
-    const record = { settings: { ...settings, consent: 'deny' as const }, clock: FROZEN, ids: null }
-    const line = batchLine([{ environment: 'default', record }])
-    disk.put(`${file}.wal.0`, `${String(disk.file(`${file}.wal.0`))}${line}`)
     const again = await reopenedElsewhere(disk, file)
-    expect(accountIds(again)).toEqual(['ca_1'])
-    expect(again.environment('default')).toMatchObject({ settings: { consent: 'deny' }, clock: { state: FROZEN } })
+    expect(accountIds(again)).toEqual(['ca_1', 'ca_2'])
+    expect(again.notices).toEqual([])
+    expect(again.environment('default')?.ids.id('x')).not.toBe(given)
     await again.close()
     await registry.close()
   })
+
+  it('keeps the write-ahead log when the state file cannot be written at the stop', async ({ directory }) => {
+    const file = join(directory, 'state.json')
+    const disk = new MemoryDisk()
+    const registry = await openTestRegistry({ file, fileSystem: disk })
+    createEnvironment(registry, 'default')
+    addAccount(registry)
+    await registry.durable()
+    disk.fails = (_, name) => (name.startsWith('rename') ? new Error('EROFS: read-only') : undefined)
+    await expect(registry.close()).rejects.toThrow('kept beside it')
+    disk.fails = () => undefined
+    const again = await openTestRegistry({ file, fileSystem: disk })
+    expect(accountIds(again)).toEqual(['ca_1'])
+    await again.close()
+    expect(disk.paths()).toEqual([file])
+  })
+})
+
+it('a log of an earlier build, which stores a change of settings or clock with the environment, keeps the rows', async ({
+  directory,
+}) => {
+  const file = join(directory, 'state.json')
+  const disk = new MemoryDisk()
+  const registry = await openTestRegistry({ file, fileSystem: disk })
+  const { settings } = createEnvironment(registry, 'default')
+  addAccount(registry)
+  await registry.durable()
+  const record = { settings: { ...settings, consent: 'deny' as const }, clock: FROZEN, ids: null }
+  const line = batchLine([{ environment: 'default', record }])
+  disk.put(`${file}.wal.0`, `${String(disk.file(`${file}.wal.0`))}${line}`)
+  const again = await reopenedElsewhere(disk, file)
+  expect(accountIds(again)).toEqual(['ca_1'])
+  expect(again.environment('default')).toMatchObject({ settings: { consent: 'deny' }, clock: { state: FROZEN } })
+  await again.close()
+  await registry.close()
 })
 
 /** Opens the files as they are after a power loss, at another path, because the first registry still has the lock. */

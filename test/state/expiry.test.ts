@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { AuthRequest, Grant } from '../../src/model/domain/generated/tables.ts'
 import { instant } from '../../src/model/domain/instant.ts'
 import { createApp } from '../../src/app/app.ts'
 import type { Model, TableName } from '../../src/state/model/model.ts'
-import { createEnvironment, openTestRegistry, START, withDirectory } from '../support/registry.ts'
+import { it } from '../support/mock-fixture.ts'
+import { createEnvironment, openTestRegistry, START } from '../support/registry.ts'
 import { accountOf, signIn } from '../crash/client.ts'
 
 const HOUR = 60 * 60_000
@@ -41,51 +42,49 @@ function grant(id: string, at: number, revoked: boolean): Grant {
 }
 
 describe('expired rows', () => {
-  it('are removed during use: after 20 days, memory and file are no larger than after two', async () => {
-    await withDirectory(async (directory) => {
-      let present = START
-      const file = join(directory, 'state.json')
-      const app = await createApp({ state: file, time: () => present })
-      const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
-      const { model } = app.services.registry.environment('default') ?? { model: undefined }
-      if (!model) throw new Error('there is no default environment')
-      let most = 0
-      let made = 0
-      for (let hour = 0; hour < 30 * 24; hour++) {
-        const caller = await signIn(url)
-        const identifier = `user${hour}@example.com`
-        const verify = 'http://localhost/verify'
-        const place = { connector: 'mail', identifier }
-        const link = await caller.send('POST', '/connected_accounts/magic_link', { ...place, user_verify_url: verify })
-        const address = (link.body as { link: string }).link
-        const back = await fetch(`${address}?decision=approve`, { redirect: 'manual' })
-        const id = new URL(back.headers.get('location') ?? '').searchParams.get('auth_request_id') ?? ''
-        const verified = await caller.send('POST', '/connected_accounts/user/verify', {
-          auth_request_id: id,
-          identifier,
-        })
-        expect(verified.status).toBe(200)
-        const key = { static_auth: { details: { api_key: `key ${hour}` } } }
-        const body = { connector: 'weather', identifier, connected_account: { authorization_details: key } }
-        const created = await caller.send('POST', '/connected_accounts', body)
-        expect(created.status).toBe(201)
-        await caller.send('POST', '/connected_accounts:delete', { id: accountOf(created).id })
-        await caller.send('POST', '/connected_accounts:delete', place)
-        // Links of the last 24 hours still answer 410.
-        expect((await fetch(address)).status).toBe(410)
-        made += 5
-        most = Math.max(most, rows(model))
-        present += HOUR
-      }
-      expect(made).toBeGreaterThan(2 * BOUND)
-      expect(most).toBeGreaterThanOrEqual(1000)
-      expect(most).toBeLessThan(BOUND)
-      expect(model.tables.accounts.size).toBe(0)
-      await app.close()
-      const again = await openTestRegistry({ file })
-      expect(rows(again.environment('default')?.model ?? model)).toBeLessThan(BOUND)
-      await again.close()
-    })
+  it('are removed during use: after 20 days, memory and file are no larger than after two', async ({ directory }) => {
+    let present = START
+    const file = join(directory, 'state.json')
+    const app = await createApp({ state: file, time: () => present })
+    const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+    const { model } = app.services.registry.environment('default') ?? { model: undefined }
+    if (!model) throw new Error('there is no default environment')
+    let most = 0
+    let made = 0
+    for (let hour = 0; hour < 30 * 24; hour++) {
+      const caller = await signIn(url)
+      const identifier = `user${hour}@example.com`
+      const verify = 'http://localhost/verify'
+      const place = { connector: 'mail', identifier }
+      const link = await caller.send('POST', '/connected_accounts/magic_link', { ...place, user_verify_url: verify })
+      const address = (link.body as { link: string }).link
+      const back = await fetch(`${address}?decision=approve`, { redirect: 'manual' })
+      const id = new URL(back.headers.get('location') ?? '').searchParams.get('auth_request_id') ?? ''
+      const verified = await caller.send('POST', '/connected_accounts/user/verify', {
+        auth_request_id: id,
+        identifier,
+      })
+      expect(verified.status).toBe(200)
+      const key = { static_auth: { details: { api_key: `key ${hour}` } } }
+      const body = { connector: 'weather', identifier, connected_account: { authorization_details: key } }
+      const created = await caller.send('POST', '/connected_accounts', body)
+      expect(created.status).toBe(201)
+      await caller.send('POST', '/connected_accounts:delete', { id: accountOf(created).id })
+      await caller.send('POST', '/connected_accounts:delete', place)
+      // Links of the last 24 hours still answer 410.
+      expect((await fetch(address)).status).toBe(410)
+      made += 5
+      most = Math.max(most, rows(model))
+      present += HOUR
+    }
+    expect(made).toBeGreaterThan(2 * BOUND)
+    expect(most).toBeGreaterThanOrEqual(1000)
+    expect(most).toBeLessThan(BOUND)
+    expect(model.tables.accounts.size).toBe(0)
+    await app.close()
+    const again = await openTestRegistry({ file })
+    expect(rows(again.environment('default')?.model ?? model)).toBeLessThan(BOUND)
+    await again.close()
   }, 120_000)
 
   it('stay as long as there are few of them, at any time of the clock', async () => {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, realpath, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { nodeFileSystem } from '../../src/state/wal/file-system.ts'
 import { StateError } from '../../src/state/wal/state-errors.ts'
+import { it } from '../support/mock-fixture.ts'
 import { openTestRegistry, withDirectory } from '../support/registry.ts'
 
 describe('a state file', () => {
@@ -31,12 +32,11 @@ describe('a path of a state file', () => {
       }),
   )
 
-  it('is resolved through a symbolic link to a file that does not yet exist', () =>
-    withDirectory(async (directory) => {
-      const real = await realpath(directory)
-      await symlink('later/state.json', join(directory, 'link.json'))
-      await mkdir(join(directory, 'later'))
-      expect(await nodeFileSystem.realPath(join(directory, 'link.json'))).toBe(join(real, 'later', 'state.json'))
-      expect(await nodeFileSystem.realPath(join(directory, 'none.json'))).toBe(join(real, 'none.json'))
-    }))
+  it('is resolved through a symbolic link to a file that does not yet exist', async ({ directory }) => {
+    const real = await realpath(directory)
+    await symlink('later/state.json', join(directory, 'link.json'))
+    await mkdir(join(directory, 'later'))
+    expect(await nodeFileSystem.realPath(join(directory, 'link.json'))).toBe(join(real, 'later', 'state.json'))
+    expect(await nodeFileSystem.realPath(join(directory, 'none.json'))).toBe(join(real, 'none.json'))
+  })
 })

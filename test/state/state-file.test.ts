@@ -1,8 +1,9 @@
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { StateError } from '../../src/state/wal/state-errors.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
+import { it } from '../support/mock-fixture.ts'
 import {
   account,
   accountIds,
@@ -114,7 +115,7 @@ describe('the state file', () => {
     }),
   )
 
-  it.each([
+  it.for([
     ['an empty file', '', /state\.json: it is empty/],
     ['a foreign JSON file', '{"name": "x"}', /not a state file of toolmock/],
     ['an array', '[]', /not a state file of toolmock/],
@@ -140,13 +141,11 @@ describe('the state file', () => {
       '{"version": 3, "state_id": "a", "generation": 1, "environments": {"a": {}}}',
       /environments\.a\.settings` is required/,
     ],
-  ])('is refused and not changed when it is %s', (_, content, message) =>
-    withDirectory(async (directory) => {
-      expect(await refusal(join(directory, 'state.json'), content)).toMatch(message)
-    }),
-  )
+  ])('is refused and not changed when it is %s', async ([_, content, message], { directory }) => {
+    expect(await refusal(join(directory, 'state.json'), content)).toMatch(message)
+  })
 
-  it.each([
+  it.for([
     [
       '"status":"ACTIVE"',
       '"status":"GONE"',
@@ -173,15 +172,13 @@ describe('the state file', () => {
       /counters` is account_sequence 1; allowed: account_sequence of at least 2, the sequence of the last row of accounts/,
     ],
     ['"frozen_at":"2026', '"frozen_at":"26', /clock\.frozen_at` is a text; allowed: an instant/],
-  ])('is refused when a row has %s as %s', (sound, broken, message) =>
-    withDirectory(async (directory) => {
-      const file = join(directory, 'state.json')
-      const text = await stopped(file, (registry) => [1, 2].map(() => addAccount(registry)))
-      const at = text.lastIndexOf(sound)
-      expect(at).toBeGreaterThan(0)
-      expect(await refusal(file, text.slice(0, at) + broken + text.slice(at + sound.length))).toMatch(message)
-    }),
-  )
+  ])('is refused when a row has %s as %s', async ([sound, broken, message], { directory }) => {
+    const file = join(directory, 'state.json')
+    const text = await stopped(file, (registry) => [1, 2].map(() => addAccount(registry)))
+    const at = text.lastIndexOf(sound)
+    expect(at).toBeGreaterThan(0)
+    expect(await refusal(file, text.slice(0, at) + broken + text.slice(at + sound.length))).toMatch(message)
+  })
 
   it(
     'is refused when two environments share a client',

@@ -1,21 +1,16 @@
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
-import {
-  accountIds,
-  addAccount,
-  createEnvironment,
-  inDirectory,
-  openTestRegistry,
-  withDirectory,
-} from '../support/registry.ts'
+import { it } from '../support/mock-fixture.ts'
+import { accountIds, addAccount, createEnvironment, inDirectory, openTestRegistry } from '../support/registry.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 
 describe('the data outside the tables', () => {
-  it.each<Crash | 'stopped'>(['stopped', 'killed', 'power-lost'])('is restored after a server was %s', (end) =>
-    withDirectory(async (directory) => {
+  it.for<Crash | 'stopped'>(['stopped', 'killed', 'power-lost'])(
+    'is restored after a server was %s',
+    async (end, { directory }) => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
@@ -58,7 +53,7 @@ describe('the data outside the tables', () => {
       expect(accountIds(again)).toEqual(['ca_1'])
       expect(snapshots.size).toBe(2)
       await again.close()
-    }),
+    },
   )
 
   it(

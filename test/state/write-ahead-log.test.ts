@@ -1,13 +1,14 @@
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ServiceError } from '../../src/model/domain/errors.ts'
 import type { JsonObject } from '../../src/model/domain/json.ts'
 import type { StateContent } from '../../src/state/model/state-image.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { takeSnapshot } from '../../src/state/snapshots.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
+import { it } from '../support/mock-fixture.ts'
 import {
   account,
   accountIds,
@@ -15,7 +16,6 @@ import {
   createEnvironment,
   inDirectory,
   openTestRegistry,
-  withDirectory,
 } from '../support/registry.ts'
 import { until } from '../support/until.ts'
 
@@ -103,45 +103,41 @@ describe('the write-ahead log', () => {
     }),
   )
 
-  it.each<[string, (log: Buffer) => Buffer | string]>([
+  it.for<[string, (log: Buffer) => Buffer | string]>([
     ['is some other text', () => 'a diary\nof mine\n'],
     ['is some other text in one line', () => 'a diary'],
     ['has other line breaks', (log) => log.toString().replaceAll('\n', '\r\n')],
     ['has a damaged first line', (log) => log.fill('x', 20, 21)],
     ['has lost its first line', (log) => log.subarray(log.indexOf('\n') + 1)],
-  ])('that %s is refused and not changed', (_, change) =>
-    withDirectory(async (directory) => {
-      const file = join(directory, 'state.json')
-      const path = `${file}.wal.0`
-      const disk = await logged(file, 2)
-      disk.put(path, change(Buffer.from(disk.file(path)!)))
-      const before = disk.operations
-      await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow(
-        `${path}:1: this is not a write-ahead log`,
-      )
-      expect(disk.operations).toBe(before)
-    }),
-  )
+  ])('that %s is refused and not changed', async ([_, change], { directory }) => {
+    const file = join(directory, 'state.json')
+    const path = `${file}.wal.0`
+    const disk = await logged(file, 2)
+    disk.put(path, change(Buffer.from(disk.file(path)!)))
+    const before = disk.operations
+    await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow(
+      `${path}:1: this is not a write-ahead log`,
+    )
+    expect(disk.operations).toBe(before)
+  })
 
-  it.each<[string, (header: Buffer) => Buffer]>([
+  it.for<[string, (header: Buffer) => Buffer]>([
     ['nothing', () => Buffer.alloc(0)],
     ['a part', (header) => header.subarray(0, 30)],
     ['zeros', (header) => Buffer.alloc(header.length)],
     ['a part and zeros', (header) => Buffer.concat([header.subarray(0, 5), Buffer.alloc(header.length - 5)])],
-  ])('of whose first line a crash left %s is written again', (_, left) =>
-    withDirectory(async (directory) => {
-      const file = join(directory, 'state.json')
-      const path = `${file}.wal.0`
-      const disk = await logged(file, 1)
-      const log = disk.file(path)!
-      disk.put(path, left(log.subarray(0, log.indexOf('\n') + 1)))
-      await reopened(file, disk, (registry) => {
-        createEnvironment(registry, 'default')
-        addAccount(registry)
-      })
-      await reopened(file, disk, (registry) => expect(accountIds(registry)).toEqual(['ca_1']))
-    }),
-  )
+  ])('of whose first line a crash left %s is written again', async ([_, left], { directory }) => {
+    const file = join(directory, 'state.json')
+    const path = `${file}.wal.0`
+    const disk = await logged(file, 1)
+    const log = disk.file(path)!
+    disk.put(path, left(log.subarray(0, log.indexOf('\n') + 1)))
+    await reopened(file, disk, (registry) => {
+      createEnvironment(registry, 'default')
+      addAccount(registry)
+    })
+    await reopened(file, disk, (registry) => expect(accountIds(registry)).toEqual(['ca_1']))
+  })
 
   it(
     'that the state file already holds is removed by a start that succeeds, and by no other',

@@ -1,4 +1,7 @@
-import { it, type TestContext } from 'vitest'
+import { it as base, type TestAPI, type TestContext } from 'vitest'
+import { withDirectory } from './registry.ts'
+
+type Bracket<Mock> = (work: (mock: Mock) => Promise<void>) => Promise<void>
 
 /** As `it.for` of vitest, but it infers the type of each cell of a row. */
 interface RowTests<Fixtures> {
@@ -11,6 +14,16 @@ interface RowTests<Fixtures> {
   ) => void
 }
 
+const withRows = <Fixtures>(tests: TestAPI<Fixtures>) => tests as RowTests<Fixtures> & TestAPI<Fixtures>
+
+/** The fixture that a function gives to its `work`: `it.extend('mock', during(withUsers))`. */
+export function during<Mock>(bracket: Bracket<Mock>) {
+  return ({}, { onCleanup }: { onCleanup: (stop: () => Promise<void>) => void }) => start(bracket, onCleanup)
+}
+
+/** An `it` whose tests have a directory of their own. */
+export const it = withRows(base.extend('directory', during(withDirectory<void>)))
+
 /**
  * An `it` that gives mocks to its tests, and stops them afterwards; a stop that fails fails the test.
  *
@@ -22,21 +35,31 @@ export function itWith<Options, Mock>(
   withMock: (options: Options, work: (mock: Mock) => Promise<void>) => Promise<void>,
   defaults: NoInfer<Options>,
 ) {
-  const mockIt = it
-    .extend('startMock', ({}, { onCleanup }) => {
-      const stops: (() => Promise<void>)[] = []
-      onCleanup(async () => {
-        for (const stop of stops.toReversed()) await stop()
-      })
-      return (options: Options) =>
-        new Promise<Mock>((resolve, reject) => {
-          const running = withMock(options, (mock) => {
-            resolve(mock)
-            return new Promise((stop) => stops.push(() => (stop(), running)))
-          })
-          running.catch(reject)
+  return withRows(
+    it
+      .extend('startMock', ({}, { onCleanup }) => {
+        const stops: (() => Promise<void>)[] = []
+        onCleanup(async () => {
+          for (const stop of stops.toReversed()) await stop()
         })
+        return (options: Options) =>
+          start<Mock>(
+            (work) => withMock(options, work),
+            (stop) => stops.push(stop),
+          )
+      })
+      .extend('mock', ({ startMock }) => startMock(defaults)),
+  )
+}
+
+function start<Mock>(bracket: Bracket<Mock>, onStarted: (stop: () => Promise<void>) => void): Promise<Mock> {
+  return new Promise((resolve, reject) => {
+    const running = bracket((mock) => {
+      resolve(mock)
+      return new Promise((stop) => {
+        onStarted(() => (stop(), running))
+      })
     })
-    .extend('mock', ({ startMock }) => startMock(defaults))
-  return mockIt as RowTests<{ startMock: (options: Options) => Promise<Mock>; mock: Mock }> & typeof mockIt
+    running.catch(reject)
+  })
 }

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { TestToolmock } from '../../support/toolmock.ts'
-import { coverageOf, HOSTILE, rendered, withViolations } from './reports.ts'
+import { coverageOf, HOSTILE, it, rendered, withViolations } from './reports.ts'
 import { type Element, elements, readXml, textOf } from './xml.ts'
 
 describe('a report as JUnit XML', () => {
@@ -17,16 +17,14 @@ describe('a report as JUnit XML', () => {
   const cases = (suite: Element, group: string): Element[] =>
     elements(suite, 'testcase').filter(({ attributes }) => attributes.classname === group)
 
-  it('counts its cases, in each suite and in total', async () => {
-    await withViolations(async (mock) => {
-      const root = await read(mock)
-      expect(root.name).toBe('testsuites')
-      for (const element of [root, ...elements(root, 'testsuite')]) {
-        const { tests, failures, errors, skipped } = element.attributes
-        const counted = ['testcase', 'failure', 'error', 'skipped'].map((name) => elements(element, name).length)
-        expect([tests, failures, errors, skipped].map(Number)).toEqual(counted)
-      }
-    })
+  it('counts its cases, in each suite and in total', async ({ mock }) => {
+    const root = await read(mock)
+    expect(root.name).toBe('testsuites')
+    for (const element of [root, ...elements(root, 'testsuite')]) {
+      const { tests, failures, errors, skipped } = element.attributes
+      const counted = ['testcase', 'failure', 'error', 'skipped'].map((name) => elements(element, name).length)
+      expect([tests, failures, errors, skipped].map(Number)).toEqual(counted)
+    }
   })
 
   it('has a case for each called operation, which fails with its violations', async () => {
@@ -59,32 +57,28 @@ describe('a report as JUnit XML', () => {
     })
   })
 
-  it('has a failure for each unknown path and unfired rule, as they were sent', async () => {
-    await withViolations(async (mock) => {
-      const contract = suiteOf(await read(mock), 'contract')
-      expect(cases(contract, 'contract.unknown_path').map(({ attributes }) => attributes.name)).toEqual([
-        `GET /api/v1/${encodeURIComponent(HOSTILE)}`,
-        "GET /api/v1/%3Cscript%3E]]%3E&amp;%22'",
-      ])
-      const [rule] = cases(contract, 'contract.must_fire')
-      expect(rule?.attributes.name).toBe(
-        `rule ${JSON.stringify(HOSTILE)} of scenario unmet at service in environment default`,
-      )
-      expect(elements(rule!, 'failure')[0]?.attributes.message).toContain('no request matched it')
-    })
+  it('has a failure for each unknown path and unfired rule, as they were sent', async ({ mock }) => {
+    const contract = suiteOf(await read(mock), 'contract')
+    expect(cases(contract, 'contract.unknown_path').map(({ attributes }) => attributes.name)).toEqual([
+      `GET /api/v1/${encodeURIComponent(HOSTILE)}`,
+      "GET /api/v1/%3Cscript%3E]]%3E&amp;%22'",
+    ])
+    const [rule] = cases(contract, 'contract.must_fire')
+    expect(rule?.attributes.name).toBe(
+      `rule ${JSON.stringify(HOSTILE)} of scenario unmet at service in environment default`,
+    )
+    expect(elements(rule!, 'failure')[0]?.attributes.message).toContain('no request matched it')
   })
 
-  it('skips the operations that were never driven, and names those that were only injected', async () => {
-    await withViolations(async (mock) => {
-      const coverage = suiteOf(await read(mock), 'coverage')
-      const { operations, summary } = (await coverageOf(mock)).total
-      expect(elements(coverage, 'testcase')).toHaveLength(operations.length)
-      const skipped = cases(coverage, 'coverage.operations').filter((each) => elements(each, 'skipped').length > 0)
-      const undriven = operations.filter(({ reach }) => reach !== 'driven')
-      expect(skipped.map(({ attributes }) => attributes.name)).toEqual(undriven.map(({ operation }) => operation))
-      expect(textOf(coverage)).toContain(
-        `statuses: ${summary.statuses.driven} of ${summary.statuses.total} driven, 1 only by injection`,
-      )
-    })
+  it('skips the operations that were never driven, and names those that were only injected', async ({ mock }) => {
+    const coverage = suiteOf(await read(mock), 'coverage')
+    const { operations, summary } = (await coverageOf(mock)).total
+    expect(elements(coverage, 'testcase')).toHaveLength(operations.length)
+    const skipped = cases(coverage, 'coverage.operations').filter((each) => elements(each, 'skipped').length > 0)
+    const undriven = operations.filter(({ reach }) => reach !== 'driven')
+    expect(skipped.map(({ attributes }) => attributes.name)).toEqual(undriven.map(({ operation }) => operation))
+    expect(textOf(coverage)).toContain(
+      `statuses: ${summary.statuses.driven} of ${summary.statuses.total} driven, 1 only by injection`,
+    )
   })
 })

@@ -1,6 +1,7 @@
 import supertest, { type Response } from 'supertest'
 import type { ContractReport, CoverageReport, Reach } from '../../../src/journal/verdict/report-types.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { during, it as base } from '../../support/mock-fixture.ts'
 
 type Method = 'get' | 'put' | 'post' | 'delete'
 
@@ -111,3 +112,5 @@ export async function withViolations(
     await look(mock, (await contractOf(mock)).total)
   })
 }
+
+export const it = base.extend('mock', during(withViolations))

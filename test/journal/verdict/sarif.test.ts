@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Log } from 'sarif'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { OPERATION_LINES } from '../../../src/model/contract/generated/operation-lines.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
-import { rendered, withViolations } from './reports.ts'
+import { it, rendered, withViolations } from './reports.ts'
 
 describe('a report as SARIF', () => {
   const read = async (mock: TestToolmock): Promise<Log> => {
@@ -94,17 +94,15 @@ describe('a report as SARIF', () => {
     },
   })
 
-  it('has the shape of SARIF 2.1.0, and results whose rules are described', async () => {
-    await withViolations(async (mock) => {
-      const log = await read(mock)
-      const check = new Ajv2020({ validateFormats: false }).compile(SHAPE)
-      expect(check(log), JSON.stringify(check.errors)).toBe(true)
-      const [run] = log.runs
-      const rules = run?.tool.driver.rules ?? []
-      for (const { ruleId, ruleIndex = -1, level } of run?.results ?? []) {
-        expect(rules[ruleIndex]).toMatchObject({ id: ruleId, defaultConfiguration: { level } })
-      }
-    })
+  it('has the shape of SARIF 2.1.0, and results whose rules are described', async ({ mock }) => {
+    const log = await read(mock)
+    const check = new Ajv2020({ validateFormats: false }).compile(SHAPE)
+    expect(check(log), JSON.stringify(check.errors)).toBe(true)
+    const [run] = log.runs
+    const rules = run?.tool.driver.rules ?? []
+    for (const { ruleId, ruleIndex = -1, level } of run?.results ?? []) {
+      expect(rules[ruleIndex]).toMatchObject({ id: ruleId, defaultConfiguration: { level } })
+    }
   })
 
   it('has a result for each finding, at the operation in the spec', async () => {
@@ -142,12 +140,10 @@ describe('a report as SARIF', () => {
     expect(await prints('many')).toEqual(first)
   })
 
-  it('has no link of a client in a message', async () => {
-    await withViolations(async (mock) => {
-      const [run] = (await read(mock)).runs
-      const texts = (run?.results ?? []).map(({ message }) => message.text ?? '')
-      expect(texts.filter((each) => /\]\(/.test(each))).toEqual([])
-      expect(texts.some((each) => each.includes('] (http://evil.example)'))).toBe(true)
-    })
+  it('has no link of a client in a message', async ({ mock }) => {
+    const [run] = (await read(mock)).runs
+    const texts = (run?.results ?? []).map(({ message }) => message.text ?? '')
+    expect(texts.filter((each) => /\]\(/.test(each))).toEqual([])
+    expect(texts.some((each) => each.includes('] (http://evil.example)'))).toBe(true)
   })
 })

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { JsonValue } from '../../../src/model/domain/json.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
+import { it } from '../../support/mock-fixture.ts'
 import { withDirectory } from '../../support/registry.ts'
 import { type ControlMock, withControl } from './control-mock.ts'
 
@@ -248,29 +249,27 @@ describe('a change that the control API accepted', () => {
     })
   })
 
-  it('keeps snapshots, which can be compared and restored, and none that was deleted (G63)', async () => {
-    await withDirectory(async (directory) => {
-      const disk = new MemoryDisk()
-      const options = { state: join(directory, 'state.json'), time: () => Date.parse('2026-01-01T00:00:00Z') }
-      let killed = disk
-      await withControl({ ...options, fileSystem: disk }, async (mock) => {
-        for (const name of ['kept', 'gone']) expect((await mock.call('put', `/snapshots/${name}`)).status).toBe(200)
-        expect((await mock.call('delete', '/snapshots/gone')).status).toBe(200)
-        await used(mock)
-        killed = disk.after('power-lost')
-      })
-      for (const fileSystem of [disk, killed]) {
-        await withControl({ ...options, fileSystem }, async ({ call }) => {
-          expect((await call('get', '/snapshots')).body).toMatchObject({ snapshots: [{ name: 'kept' }] })
-          expect(JSON.stringify((await call('get', '/state')).body)).not.toContain('"kept"')
-          const { added } = (await call('get', '/state/diff?snapshot=kept')).body as { added: { table: string }[] }
-          expect(added.filter(({ table }) => table === 'accounts')).toHaveLength(1)
-          expect((await call('post', '/snapshots/kept/restore')).status).toBe(200)
-          const { tables } = (await call('get', '/state')).body as { tables: { accounts: object[] } }
-          expect(tables.accounts).toEqual([])
-        })
-      }
+  it('keeps snapshots, which can be compared and restored, and none that was deleted (G63)', async ({ directory }) => {
+    const disk = new MemoryDisk()
+    const options = { state: join(directory, 'state.json'), time: () => Date.parse('2026-01-01T00:00:00Z') }
+    let killed = disk
+    await withControl({ ...options, fileSystem: disk }, async (mock) => {
+      for (const name of ['kept', 'gone']) expect((await mock.call('put', `/snapshots/${name}`)).status).toBe(200)
+      expect((await mock.call('delete', '/snapshots/gone')).status).toBe(200)
+      await used(mock)
+      killed = disk.after('power-lost')
     })
+    for (const fileSystem of [disk, killed]) {
+      await withControl({ ...options, fileSystem }, async ({ call }) => {
+        expect((await call('get', '/snapshots')).body).toMatchObject({ snapshots: [{ name: 'kept' }] })
+        expect(JSON.stringify((await call('get', '/state')).body)).not.toContain('"kept"')
+        const { added } = (await call('get', '/state/diff?snapshot=kept')).body as { added: { table: string }[] }
+        expect(added.filter(({ table }) => table === 'accounts')).toHaveLength(1)
+        expect((await call('post', '/snapshots/kept/restore')).status).toBe(200)
+        const { tables } = (await call('get', '/state')).body as { tables: { accounts: object[] } }
+        expect(tables.accounts).toEqual([])
+      })
+    }
   })
 
   it.each<[string, Step[]]>([

@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Response } from 'supertest'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { DESCRIPTORS } from '../rpc/fixture.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
+import { it } from '../../support/mock-fixture.ts'
 import { withDirectory } from '../../support/registry.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { until } from '../../support/until.ts'
@@ -171,35 +172,34 @@ responders:
     respond: { status: 201, body: {} }
 `
 
-it.each(CHANGES)(
+it.for(CHANGES)(
   'the answer to %s that is stored does not change when the disk refuses a later commit',
-  (_, prepare, status) =>
-    withDirectory(async (directory) => {
-      const disk = new MemoryDisk()
-      const extension = join(directory, 'archive.yaml')
-      await writeFile(extension, ARCHIVE)
-      const stored = { state: join(directory, 'state.json'), fileSystem: disk }
-      const served = { mcp: true, descriptors: [DESCRIPTORS], extensions: [extension] }
-      return withToolmock({ ...stored, ...served }, async (mock) => {
-        const send = await prepare(mock)
-        let open = (): void => undefined
-        disk.gate = new Promise((resolve) => (open = resolve))
-        const ending = vi.spyOn(mock.app.services.entries, 'end')
-        const answering = Promise.resolve(send())
-        await until(() => ending.mock.calls.length > 0)
-        mock.environment.configure({ consent: 'deny' })
-        let isStored = false
-        disk.fails = (_, name) => {
-          if (isStored) return new Error('ENOSPC: no space left')
-          isStored = name.startsWith('datasync')
-          return undefined
-        }
-        open()
-        const { status: answered, text } = await answering
-        disk.fails = () => undefined
-        expect([answered, text]).toEqual([status, expect.not.stringContaining('STORAGE_UNAVAILABLE')])
-      })
-    }),
+  async ([_, prepare, status], { directory }) => {
+    const disk = new MemoryDisk()
+    const extension = join(directory, 'archive.yaml')
+    await writeFile(extension, ARCHIVE)
+    const stored = { state: join(directory, 'state.json'), fileSystem: disk }
+    const served = { mcp: true, descriptors: [DESCRIPTORS], extensions: [extension] }
+    return withToolmock({ ...stored, ...served }, async (mock) => {
+      const send = await prepare(mock)
+      let open = (): void => undefined
+      disk.gate = new Promise((resolve) => (open = resolve))
+      const ending = vi.spyOn(mock.app.services.entries, 'end')
+      const answering = Promise.resolve(send())
+      await until(() => ending.mock.calls.length > 0)
+      mock.environment.configure({ consent: 'deny' })
+      let isStored = false
+      disk.fails = (_, name) => {
+        if (isStored) return new Error('ENOSPC: no space left')
+        isStored = name.startsWith('datasync')
+        return undefined
+      }
+      open()
+      const { status: answered, text } = await answering
+      disk.fails = () => undefined
+      expect([answered, text]).toEqual([status, expect.not.stringContaining('STORAGE_UNAVAILABLE')])
+    })
+  },
 )
 
 it.each(['/_mock/health', '/_mock/ready'])('GET %s answers while the disk is busy', (path) =>

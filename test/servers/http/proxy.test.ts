@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { Response, Test } from 'supertest'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { gzipSync } from 'node:zlib'
 import { ada, appSeed, credentialsOf } from '../../service/operations/app-seed.ts'
 import { withServer } from '../../support/server.ts'
 import { type TestOptions, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { TWELVE_CONNECTORS } from '../../support/twelve-connectors.ts'
+import { itWith } from '../../support/mock-fixture.ts'
 
 type Method = Parameters<TestToolmock['http']>[0]
 type Headers = Record<string, string>
@@ -78,6 +79,8 @@ async function sendAsItIs({ port }: { port: number }, path: string, token: strin
 }
 
 const errorCode = ({ body }: Response): string => (body as { details: { error_code: string }[] }).details[0]!.error_code
+
+const it = itWith(withProxy, {})
 
 describe('/proxy/{path}', () => {
   it.each(['get', 'post', 'put', 'patch', 'delete', 'options', 'head'] as const)(
@@ -237,17 +240,16 @@ describe('/proxy/{path}', () => {
     })
   })
 
-  it('reads an identifier with non-ASCII characters as UTF-8', () =>
-    withProxy(
-      { seed: { accounts: [{ connector: 'encyclopedia', identifier: 'Zoë', status: 'ACTIVE' }] } },
-      async (mock) => {
-        const identifier = Buffer.from('Zoë').toString('latin1')
-        const answer = await mock.proxy('get', '/search?q=a', { connection_name: 'encyclopedia', identifier })
-        expect(answer.status).toBe(200)
-      },
-    ))
+  it('reads an identifier with non-ASCII characters as UTF-8', async ({ startMock }) => {
+    const mock = await startMock({
+      seed: { accounts: [{ connector: 'encyclopedia', identifier: 'Zoë', status: 'ACTIVE' }] },
+    })
+    const identifier = Buffer.from('Zoë').toString('latin1')
+    const answer = await mock.proxy('get', '/search?q=a', { connection_name: 'encyclopedia', identifier })
+    expect(answer.status).toBe(200)
+  })
 
-  it.each<[string, Headers, number, string, string]>([
+  it.for<[string, Headers, number, string, string]>([
     ['no header', {}, 400, 'MISSING_LOCATOR', 'connection_name'],
     ['no identifier', { connection_name: 'app' }, 400, 'MISSING_LOCATOR', 'identifier'],
     ['an empty identifier', { connection_name: 'app', identifier: '' }, 400, 'MISSING_LOCATOR', 'identifier'],
@@ -264,15 +266,14 @@ describe('/proxy/{path}', () => {
       'CONTRADICTING_LOCATOR',
       'connection_name',
     ],
-  ])('refuses %s', (_name, headers, status, code, word) =>
-    withProxy({ seed: appSeed([], KEY, { ...ACCOUNT, id: 'ca_ada' }) }, async ({ proxy }) => {
-      const answer = await proxy('get', '/x', headers)
+  ])('refuses %s', async ([_name, headers, status, code, word], { startMock }) => {
+    const { proxy } = await startMock({ seed: appSeed([], KEY, { ...ACCOUNT, id: 'ca_ada' }) })
+    const answer = await proxy('get', '/x', headers)
 
-      expect(answer.status).toBe(status)
-      expect(errorCode(answer)).toBe(code)
-      expect(JSON.stringify(answer.body)).toContain(word)
-    }),
-  )
+    expect(answer.status).toBe(status)
+    expect(errorCode(answer)).toBe(code)
+    expect(JSON.stringify(answer.body)).toContain(word)
+  })
 
   it.each(['/..', '/a/../b', '/a/./b', '/%2e%2e/b', '/a/%2E./b', '/a/..%2fb', '/a%5c..', '/a\\..'])(
     'refuses the path %s, which would leave the API of the third party',
@@ -293,27 +294,29 @@ describe('/proxy/{path}', () => {
       ),
   )
 
-  it('requires a bearer token', () =>
-    withProxy({ seed: appSeed([], KEY, ACCOUNT) }, async ({ http }) => {
-      const answer = await http('get', '/proxy/x').set(ADA)
+  it('requires a bearer token', async ({ startMock }) => {
+    const { http } = await startMock({ seed: appSeed([], KEY, ACCOUNT) })
+    const answer = await http('get', '/proxy/x').set(ADA)
 
-      expect(answer.status).toBe(401)
-      expect(answer.headers['www-authenticate']).toBe('Bearer')
-      expect(errorCode(answer)).toBe('UNAUTHENTICATED')
-    }))
+    expect(answer.status).toBe(401)
+    expect(answer.headers['www-authenticate']).toBe('Bearer')
+    expect(errorCode(answer)).toBe('UNAUTHENTICATED')
+  })
 
-  it('passes on bodies of up to 32 MiB, whatever the limit of the bodies of the API is', () =>
-    withProxy({ seed: appSeed([{ name: 'do', answers: {} }], KEY, ACCOUNT), bodyLimit: 1024 }, async ({ proxy }) => {
-      const send = async (size: number) => (await proxy('post', '/do').type('text').send('a'.repeat(size))).status
-      expect(await send(32 * 1024 * 1024)).toBe(200)
-      expect(await send(32 * 1024 * 1024 + 1)).toBe(413)
-    }))
+  it('passes on bodies of up to 32 MiB, whatever the limit of the bodies of the API is', async ({ startMock }) => {
+    const { proxy } = await startMock({ seed: appSeed([{ name: 'do', answers: {} }], KEY, ACCOUNT), bodyLimit: 1024 })
+    const send = async (size: number) => (await proxy('post', '/do').type('text').send('a'.repeat(size))).status
+    expect(await send(32 * 1024 * 1024)).toBe(200)
+    expect(await send(32 * 1024 * 1024 + 1)).toBe(413)
+  })
 
-  it.each([
+  it.for([
     [1024 * 1024, 200],
     [1024 * 1024 + 1, 401],
-  ])('answers a body of %i bytes, whose token the third party refuses, with %i, and renews the token', (size, status) =>
-    withProxy({ seed: appSeed([{ name: 'do', answers: {} }], OAUTH, TOKENS) }, async (mock) => {
+  ])(
+    'answers a body of %i bytes, whose token the third party refuses, with %i, and renews the token',
+    async ([size, status], { startMock }) => {
+      const mock = await startMock({ seed: appSeed([{ name: 'do', answers: {} }], OAUTH, TOKENS) })
       const { grants } = mock.environment.model.tables
       mock.environment.model.transact(() => {
         for (const grant of [...grants.values()]) grants.put({ ...grant, expires_at: '2025-01-01T00:00:00.000Z' })
@@ -322,22 +325,21 @@ describe('/proxy/{path}', () => {
       expect(await send()).toBe(status)
       expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
       expect(await send()).toBe(200)
-    }),
+    },
   )
 
-  it('is a 404 that names the flag with --documented-only', () =>
-    withProxy({ documentedOnly: true }, async ({ proxy }) => {
-      for (const path of ['', '/', '/v1/messages']) {
-        const answer = await proxy('patch', path)
-        expect(answer.status).toBe(404)
-        expect((answer.body as { message: string }).message).toContain('--documented-only')
-      }
-    }))
+  it('is a 404 that names the flag with --documented-only', async ({ startMock }) => {
+    const { proxy } = await startMock({ documentedOnly: true })
+    for (const path of ['', '/', '/v1/messages']) {
+      const answer = await proxy('patch', path)
+      expect(answer.status).toBe(404)
+      expect((answer.body as { message: string }).message).toContain('--documented-only')
+    }
+  })
 
-  it('does not serve other paths with the same prefix', () =>
-    withProxy({}, async ({ http }) => {
-      expect(errorCode(await http('get', '/proxyfoo'))).toBe('PATH_NOT_FOUND')
-    }))
+  it('does not serve other paths with the same prefix', async ({ mock: { http } }) => {
+    expect(errorCode(await http('get', '/proxyfoo'))).toBe('PATH_NOT_FOUND')
+  })
 })
 
 const READS: Record<string, string> = {
@@ -356,80 +358,81 @@ const READS: Record<string, string> = {
 }
 
 describe('the proxy at a bundled third party', () => {
-  it.each(TWELVE_CONNECTORS)('is authenticated as the account at %s', (connector) =>
-    withProxy({ seed: { accounts: [{ connector, identifier: 'ada', status: 'ACTIVE' }] } }, async ({ proxy }) => {
-      const headers = { connection_name: connector, identifier: 'ada' }
-      const answer = await proxy('get', READS[connector]!, headers)
-      const posted = await proxy('post', '/nowhere?a=b', headers).send({ some: 'body' })
+  it.for(TWELVE_CONNECTORS)('is authenticated as the account at %s', async (connector, { startMock }) => {
+    const { proxy } = await startMock({ seed: { accounts: [{ connector, identifier: 'ada', status: 'ACTIVE' }] } })
+    const headers = { connection_name: connector, identifier: 'ada' }
+    const answer = await proxy('get', READS[connector]!, headers)
+    const posted = await proxy('post', '/nowhere?a=b', headers).send({ some: 'body' })
 
-      expect([answer.status, answer.text]).toEqual([200, expect.stringMatching(/^[[{]/)])
-      expect([posted.status, posted.body]).toMatchObject([404, { error: 'no_responder', path: '/nowhere' }])
-    }),
-  )
+    expect([answer.status, answer.text]).toEqual([200, expect.stringMatching(/^[[{]/)])
+    expect([posted.status, posted.body]).toMatchObject([404, { error: 'no_responder', path: '/nowhere' }])
+  })
 
-  it('sets last_used_at of the account, and no other field', () =>
-    withProxy({ seed: appSeed([{ name: 'do', answers: {} }], KEY, ACCOUNT) }, async (mock) => {
-      mock.time.advance('60s')
-      await mock.proxy('post', '/do')
+  it('sets last_used_at of the account, and no other field', async ({ startMock }) => {
+    const mock = await startMock({ seed: appSeed([{ name: 'do', answers: {} }], KEY, ACCOUNT) })
+    mock.time.advance('60s')
+    await mock.proxy('post', '/do')
 
-      expect(await ada(mock)).toMatchObject({
-        last_used_at: '2026-01-01T00:01:00.000Z',
-        updated_at: '2026-01-01T00:00:00.000Z',
-      })
-    }))
+    expect(await ada(mock)).toMatchObject({
+      last_used_at: '2026-01-01T00:01:00.000Z',
+      updated_at: '2026-01-01T00:00:00.000Z',
+    })
+  })
 })
 
 describe('the proxy and the state of the account (G44 to G46)', () => {
-  it.each(['EXPIRED', 'PENDING_AUTH', 'DISCONNECTED'])('is a 400 with code 9 for an account that is %s', (status) =>
-    withProxy({ seed: appSeed([], KEY, { ...ACCOUNT, status }) }, async ({ proxy }) => {
+  it.for(['EXPIRED', 'PENDING_AUTH', 'DISCONNECTED'])(
+    'is a 400 with code 9 for an account that is %s',
+    async (status, { startMock }) => {
+      const { proxy } = await startMock({ seed: appSeed([], KEY, { ...ACCOUNT, status }) })
       const answer = await proxy('get', '/x')
 
       expect(answer.status).toBe(400)
       expect(answer.body).toMatchObject({ code: 9, details: [{ error_code: 'ACCOUNT_NOT_ACTIVE' }] })
-    }),
+    },
   )
 
-  it('is a 400 where the connection is disabled', () =>
-    withProxy({ seed: appSeed([], KEY, ACCOUNT) }, async ({ environment, proxy }) => {
-      const { connections } = environment.model.tables
-      environment.model.transact(() => {
-        for (const each of [...connections.values()]) connections.put({ ...each, enabled: false })
-      })
-      expect(errorCode(await proxy('get', '/x'))).toBe('CONNECTION_DISABLED')
-    }))
+  it('is a 400 where the connection is disabled', async ({ startMock }) => {
+    const { environment, proxy } = await startMock({ seed: appSeed([], KEY, ACCOUNT) })
+    const { connections } = environment.model.tables
+    environment.model.transact(() => {
+      for (const each of [...connections.values()]) connections.put({ ...each, enabled: false })
+    })
+    expect(errorCode(await proxy('get', '/x'))).toBe('CONNECTION_DISABLED')
+  })
 
-  it('renews a token that has expired before the call', () =>
-    withProxy({ seed: appSeed([{ name: 'do', answers: { body: { ok: true } } }], OAUTH, TOKENS) }, async (mock) => {
-      mock.time.advance('61m')
-      const answer = await mock.proxy('post', '/do')
+  it('renews a token that has expired before the call', async ({ startMock }) => {
+    const mock = await startMock({ seed: appSeed([{ name: 'do', answers: { body: { ok: true } } }], OAUTH, TOKENS) })
+    mock.time.advance('61m')
+    const answer = await mock.proxy('post', '/do')
 
-      expect([answer.status, answer.body]).toEqual([200, { ok: true }])
-      expect(credentialsOf(mock).oauth_token?.access_token).not.toBe('at_1')
-      expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
-    }))
+    expect([answer.status, answer.body]).toEqual([200, { ok: true }])
+    expect(credentialsOf(mock).oauth_token?.access_token).not.toBe('at_1')
+    expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+  })
 
-  it('renews the token after a 401 and sends the same request once more', () =>
-    withProxy({ seed: appSeed([{ name: 'do', answers: { body: { ok: true } } }], OAUTH, TOKENS) }, async (mock) => {
-      const { grants } = mock.environment.model.tables
-      mock.environment.model.transact(() => {
-        for (const grant of [...grants.values()]) grants.put({ ...grant, expires_at: '2025-01-01T00:00:00.000Z' })
-      })
-      const answer = await mock.proxy('post', '/do').send({ x: 1 })
-      const { body } = await mock.http('get', '/_mock/requests?operation=proxy_request')
+  it('renews the token after a 401 and sends the same request once more', async ({ startMock }) => {
+    const mock = await startMock({ seed: appSeed([{ name: 'do', answers: { body: { ok: true } } }], OAUTH, TOKENS) })
+    const { grants } = mock.environment.model.tables
+    mock.environment.model.transact(() => {
+      for (const grant of [...grants.values()]) grants.put({ ...grant, expires_at: '2025-01-01T00:00:00.000Z' })
+    })
+    const answer = await mock.proxy('post', '/do').send({ x: 1 })
+    const { body } = await mock.http('get', '/_mock/requests?operation=proxy_request')
 
-      expect([answer.status, answer.body]).toEqual([200, { ok: true }])
-      expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
-      expect((body as { requests: object[] }).requests).toMatchObject([
-        {
-          upstream: [
-            { kind: 'api', status: 401 },
-            { kind: 'token', status: 200 },
-            { kind: 'api', status: 200 },
-          ],
-          refreshes: [{ outcome: 'renewed' }],
-        },
-      ])
-    }))
+    expect([answer.status, answer.body]).toEqual([200, { ok: true }])
+    expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+    expect((body as { requests: object[] }).requests).toMatchObject([
+      {
+        upstream: [
+          { kind: 'api', status: 401 },
+          { kind: 'token', status: 200 },
+          { kind: 'api', status: 200 },
+        ],
+        refreshes: [{ outcome: 'renewed' }],
+      },
+    ])
+  })
 
   it('passes a second 401 on without its challenge, and the account becomes EXPIRED', () =>
     withServer(
@@ -472,84 +475,83 @@ describe('the proxy and the state of the account (G44 to G46)', () => {
         }),
     ))
 
-  it('calls only servers on loopback', () =>
-    withProxy({ seed: appSeed([], KEY, ACCOUNT) }, async ({ environment, proxy }) => {
-      const { connectors } = environment.model.tables
-      environment.model.transact(() => {
-        connectors.put({ ...connectors.get('app')!, base_url: 'http://third-party.example' })
-      })
-      const answer = await proxy('get', '/x')
+  it('calls only servers on loopback', async ({ startMock }) => {
+    const { environment, proxy } = await startMock({ seed: appSeed([], KEY, ACCOUNT) })
+    const { connectors } = environment.model.tables
+    environment.model.transact(() => {
+      connectors.put({ ...connectors.get('app')!, base_url: 'http://third-party.example' })
+    })
+    const answer = await proxy('get', '/x')
 
-      expect(answer.status).toBe(500)
-      expect((answer.body as { message: string }).message).toContain('not on loopback')
-    }))
+    expect(answer.status).toBe(500)
+    expect((answer.body as { message: string }).message).toContain('not on loopback')
+  })
 })
 
 describe('the proxy in the journal and in scenarios', () => {
   const SEED = { seed: appSeed([{ name: 'do', answers: { body: { ok: true } } }], KEY, ACCOUNT) }
 
-  it('is recorded as proxy_request, with the account and the call', () =>
-    withProxy(SEED, async ({ app, http, proxy, environment }) => {
-      const answer = await proxy('post', '/do?a=b').send({ x: 1 })
-      const { body } = await http('get', '/_mock/requests?operation=proxy_request')
-      const [account] = environment.model.accountIndex.where({ connector: 'app', identifier: 'ada' })
+  it('is recorded as proxy_request, with the account and the call', async ({ startMock }) => {
+    const { app, http, proxy, environment } = await startMock(SEED)
+    const answer = await proxy('post', '/do?a=b').send({ x: 1 })
+    const { body } = await http('get', '/_mock/requests?operation=proxy_request')
+    const [account] = environment.model.accountIndex.where({ connector: 'app', identifier: 'ada' })
 
-      expect((body as { requests: object[] }).requests).toMatchObject([
-        {
-          id: answer.headers['x-request-id'],
-          operation: 'proxy_request',
-          method: 'POST',
-          path: '/proxy/do',
-          query: { a: 'b' },
-          status: 200,
-          account: account?.id,
-          upstream: [{ kind: 'api', method: 'POST', status: 200 }],
-          request: { body: { x: 1 } },
-          response: { body: { ok: true } },
-        },
-      ])
-      expect([...app.services.records.copyOf('default').findings.list()]).toEqual([])
-    }))
+    expect((body as { requests: object[] }).requests).toMatchObject([
+      {
+        id: answer.headers['x-request-id'],
+        operation: 'proxy_request',
+        method: 'POST',
+        path: '/proxy/do',
+        query: { a: 'b' },
+        status: 200,
+        account: account?.id,
+        upstream: [{ kind: 'api', method: 'POST', status: 200 }],
+        request: { body: { x: 1 } },
+        response: { body: { ok: true } },
+      },
+    ])
+    expect([...app.services.records.copyOf('default').findings.list()]).toEqual([])
+  })
 
-  it('is explained by the answer of the third party', () =>
-    withProxy(SEED, async ({ http, proxy }) => {
-      const answer = await proxy('get', '/nowhere')
-      const { body } = await http('get', `/_mock/requests/${String(answer.headers['x-request-id'])}/explain`)
+  it('is explained by the answer of the third party', async ({ startMock }) => {
+    const { http, proxy } = await startMock(SEED)
+    const answer = await proxy('get', '/nowhere')
+    const { body } = await http('get', `/_mock/requests/${String(answer.headers['x-request-id'])}/explain`)
 
-      expect(body).toMatchObject({
-        text: expect.stringMatching(/\nThe third party app answered 404 to GET http\S+\/nowhere\./),
-      })
-    }))
+    expect(body).toMatchObject({
+      text: expect.stringMatching(/\nThe third party app answered 404 to GET http\S+\/nowhere\./),
+    })
+  })
 
-  it.each<[string, object]>([
+  it.for<[string, object]>([
     ['its operation', { operation: 'proxy_request' }],
     ['connector and account', { connector: 'app', account: { identifier: 'ada' } }],
     ['body and query', { operation: 'proxy_request', body: { 'x.y': 1 }, query: { a: 'b*' } }],
     ['headers', { headers: { 'x-own': 'yes' } }],
-  ])('matches rules at service by %s', (_name, on) =>
-    withProxy(SEED, async ({ http, proxy }) => {
-      const rule = { name: 'r', at: 'service', on, do: [{ respond: { status: 503, headers: { 'Retry-After': '9' } } }] }
-      const defined = await http('put', '/_mock/scenarios/s').send({ name: 's', rules: [rule] })
-      await http('post', '/_mock/scenarios/s/start')
-      const answer = await proxy('post', '/do?a=bc', { ...ADA, 'x-own': 'yes' }).send({ x: { y: 1 } })
+  ])('matches rules at service by %s', async ([_name, on], { startMock }) => {
+    const { http, proxy } = await startMock(SEED)
+    const rule = { name: 'r', at: 'service', on, do: [{ respond: { status: 503, headers: { 'Retry-After': '9' } } }] }
+    const defined = await http('put', '/_mock/scenarios/s').send({ name: 's', rules: [rule] })
+    await http('post', '/_mock/scenarios/s/start')
+    const answer = await proxy('post', '/do?a=bc', { ...ADA, 'x-own': 'yes' }).send({ x: { y: 1 } })
 
-      expect(defined.status).toBeLessThan(300)
-      expect([answer.status, answer.headers['retry-after']]).toEqual([503, '9'])
-    }),
-  )
+    expect(defined.status).toBeLessThan(300)
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '9'])
+  })
 
-  it('matches rules at third_party, whose answers are passed on', () =>
-    withProxy(SEED, async ({ http, proxy }) => {
-      const rule = {
-        name: 'r',
-        at: 'third_party',
-        on: { path: '/do' },
-        do: [{ respond: { status: 402, body: 'pay' } }],
-      }
-      await http('put', '/_mock/scenarios/s').send({ name: 's', rules: [rule] })
-      await http('post', '/_mock/scenarios/s/start')
-      const answer = await proxy('post', '/do')
+  it('matches rules at third_party, whose answers are passed on', async ({ startMock }) => {
+    const { http, proxy } = await startMock(SEED)
+    const rule = {
+      name: 'r',
+      at: 'third_party',
+      on: { path: '/do' },
+      do: [{ respond: { status: 402, body: 'pay' } }],
+    }
+    await http('put', '/_mock/scenarios/s').send({ name: 's', rules: [rule] })
+    await http('post', '/_mock/scenarios/s/start')
+    const answer = await proxy('post', '/do')
 
-      expect([answer.status, answer.text]).toEqual([402, 'pay'])
-    }))
+    expect([answer.status, answer.text]).toEqual([402, 'pay'])
+  })
 })

@@ -1,10 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { ada, appSeed, credentialsOf, run } from '../../service/operations/app-seed.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { it } from '../../support/mock-fixture.ts'
 import { withDirectory } from '../../support/registry.ts'
 import { until } from '../../support/until.ts'
 
@@ -197,31 +198,32 @@ describe('an answer that depends on a commit that the disk refuses', () => {
       }),
     ))
 
-  it('is written completely or not at all: a renewal, the data of the third party and the last use are one commit', () =>
-    withDirectory(async (directory) => {
-      const path = join(directory, 'state.json')
-      const disk = new MemoryDisk()
-      await withToolmock({ seed: storingSeed(), state: path, fileSystem: disk }, async (mock) => {
-        const rows = (of: TestToolmock): unknown => {
-          const { accounts, grants, collection_items } = of.environment.model.tables
-          return [accounts, grants, collection_items].map((table) => [...table.values()])
-        }
-        mock.time.advance('61m')
-        const before = rows(mock)
-        const length = disk.file(`${path}.wal.0`)!.length
-        expect((await run(mock, 'do')).status).toBe(200)
-        const [log, after] = [disk.file(`${path}.wal.0`)!, rows(mock)]
-        expect(after).not.toEqual(before)
-        for (let cut = length; cut <= log.length; cut += Math.min(97, log.length - cut) || 1) {
-          const copy = join(directory, 'copy.json')
-          const left = new MemoryDisk([[`${copy}.wal.0`, log.subarray(0, cut)]])
-          await withToolmock({ seed: storingSeed(), state: copy, fileSystem: left }, (again) => {
-            expect(rows(again)).toEqual(cut < log.length ? before : after)
-            return Promise.resolve()
-          })
-        }
-      })
-    }))
+  it('is written completely or not at all: a renewal, the data of the third party and the last use are one commit', async ({
+    directory,
+  }) => {
+    const path = join(directory, 'state.json')
+    const disk = new MemoryDisk()
+    await withToolmock({ seed: storingSeed(), state: path, fileSystem: disk }, async (mock) => {
+      const rows = (of: TestToolmock): unknown => {
+        const { accounts, grants, collection_items } = of.environment.model.tables
+        return [accounts, grants, collection_items].map((table) => [...table.values()])
+      }
+      mock.time.advance('61m')
+      const before = rows(mock)
+      const length = disk.file(`${path}.wal.0`)!.length
+      expect((await run(mock, 'do')).status).toBe(200)
+      const [log, after] = [disk.file(`${path}.wal.0`)!, rows(mock)]
+      expect(after).not.toEqual(before)
+      for (let cut = length; cut <= log.length; cut += Math.min(97, log.length - cut) || 1) {
+        const copy = join(directory, 'copy.json')
+        const left = new MemoryDisk([[`${copy}.wal.0`, log.subarray(0, cut)]])
+        await withToolmock({ seed: storingSeed(), state: copy, fileSystem: left }, (again) => {
+          expect(rows(again)).toEqual(cut < log.length ? before : after)
+          return Promise.resolve()
+        })
+      }
+    })
+  })
 
   it('is 503 for a tool call whose step in a sequence of answers was refused, and the next call repeats the step', () =>
     withDisk(

@@ -10,7 +10,6 @@ import { MAX_WAITING } from '../../../src/service/webhooks/webhooks.ts'
 import { expectControlError, withControl } from '../../servers/control/control-mock.ts'
 import { createTestApp } from '../../support/create-app.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
-import { withDirectory } from '../../support/registry.ts'
 import { it, withWebhook } from './fixture.ts'
 import { Receiver, SECRET } from './receiver.ts'
 import { until } from '../../support/until.ts'
@@ -155,44 +154,34 @@ it(`of more than ${MAX_WAITING} deliveries that wait, the oldest is given up`, a
 })
 
 describe('what is not sent', () => {
-  it('is the event of a change that the disk has refused', async () => {
-    await withDirectory(async (directory) => {
-      const fileSystem = new MemoryDisk()
-      await withWebhook(
-        { state: join(directory, 'state.json'), fileSystem },
-        async ({ service, receiver, waiting }) => {
-          fileSystem.fails = () => new Error('ENOSPC: no space left')
-          const refused = await service('post', '/connected_accounts', account('refused'))
-          fileSystem.fails = () => undefined
-          expect(refused.status).toBe(503)
-          expect(await waiting()).toBe(0)
-          await service('post', '/connected_accounts', account('stored'))
-          await receiver.answered(1)
-          expect(receiver.events.map(({ data }) => data['identifier'])).toEqual(['stored@example.com'])
-        },
-      )
+  it('is the event of a change that the disk has refused', async ({ directory }) => {
+    const fileSystem = new MemoryDisk()
+    await withWebhook({ state: join(directory, 'state.json'), fileSystem }, async ({ service, receiver, waiting }) => {
+      fileSystem.fails = () => new Error('ENOSPC: no space left')
+      const refused = await service('post', '/connected_accounts', account('refused'))
+      fileSystem.fails = () => undefined
+      expect(refused.status).toBe(503)
+      expect(await waiting()).toBe(0)
+      await service('post', '/connected_accounts', account('stored'))
+      await receiver.answered(1)
+      expect(receiver.events.map(({ data }) => data['identifier'])).toEqual(['stored@example.com'])
     })
   })
 
-  it('is sent before the commit is on disk', async () => {
-    await withDirectory(async (directory) => {
-      const fileSystem = new MemoryDisk()
-      await withWebhook(
-        { state: join(directory, 'state.json'), fileSystem },
-        async ({ app, service, receiver, url }) => {
-          let open = (): void => undefined
-          fileSystem.gate = new Promise((resolve) => (open = resolve))
-          const creating = service('post', '/connected_accounts', account('ada'))
-          const { webhook_deliveries } = app.services.defaultEnvironment()?.model.tables ?? {}
-          await until(() => webhook_deliveries?.size === 1)
-          // An event that was sent would be answered before this request, which nobody has signed.
-          await fetch(url, { method: 'POST', body: '{}' })
-          expect(receiver.answers).toEqual([401])
-          open()
-          await receiver.answered(2)
-          expect((await creating).status).toBe(201)
-        },
-      )
+  it('is sent before the commit is on disk', async ({ directory }) => {
+    const fileSystem = new MemoryDisk()
+    await withWebhook({ state: join(directory, 'state.json'), fileSystem }, async ({ app, service, receiver, url }) => {
+      let open = (): void => undefined
+      fileSystem.gate = new Promise((resolve) => (open = resolve))
+      const creating = service('post', '/connected_accounts', account('ada'))
+      const { webhook_deliveries } = app.services.defaultEnvironment()?.model.tables ?? {}
+      await until(() => webhook_deliveries?.size === 1)
+      // An event that was sent would be answered before this request, which nobody has signed.
+      await fetch(url, { method: 'POST', body: '{}' })
+      expect(receiver.answers).toEqual([401])
+      open()
+      await receiver.answered(2)
+      expect((await creating).status).toBe(201)
     })
   })
 
@@ -235,94 +224,88 @@ describe('what is not sent', () => {
 })
 
 describe('events that are not acknowledged when the server stops', () => {
-  it('are sent at the next start, those that wait for their next attempt when it is due', async () => {
-    await withDirectory(async (directory) => {
-      const state = join(directory, 'state.json')
-      await withWebhook({ state }, async ({ service, receiver, attempted }) => {
-        receiver.answer = () => 503
-        await service('post', '/connected_accounts', account('ada'))
-        await service('post', '/connected_accounts:delete', account('ada'))
-        await attempted(1)
-      })
-      const receiver = new Receiver()
-      const url = await receiver.listen()
-      await withControl({ state }, async ({ call }) => {
-        await call('put', '/webhooks/app', { url, secret: SECRET })
-        expect(receiver.answers).toEqual([])
-        await call('put', '/clock', { advance: '5s' })
-        await receiver.answered(2)
-        expect(receiver.types).toEqual(['created', 'deleted'])
-      })
-      await receiver.close()
+  it('are sent at the next start, those that wait for their next attempt when it is due', async ({ directory }) => {
+    const state = join(directory, 'state.json')
+    await withWebhook({ state }, async ({ service, receiver, attempted }) => {
+      receiver.answer = () => 503
+      await service('post', '/connected_accounts', account('ada'))
+      await service('post', '/connected_accounts:delete', account('ada'))
+      await attempted(1)
     })
+    const receiver = new Receiver()
+    const url = await receiver.listen()
+    await withControl({ state }, async ({ call }) => {
+      await call('put', '/webhooks/app', { url, secret: SECRET })
+      expect(receiver.answers).toEqual([])
+      await call('put', '/clock', { advance: '5s' })
+      await receiver.answered(2)
+      expect(receiver.types).toEqual(['created', 'deleted'])
+    })
+    await receiver.close()
   })
 
-  it('are not sent by a start that fails, and the first attempt of the next one is in its journal file', async () => {
-    await withDirectory(async (directory) => {
-      const [state, journalFile] = [join(directory, 'state.json'), join(directory, 'journal.jsonl')]
-      const receiver = new Receiver()
-      const url = await receiver.listen()
-      const hanging = new Promise<void>((begun) => {
-        receiver.answer = () => {
-          begun()
-          return new Promise(() => undefined)
-        }
-      })
-      await withControl({ state }, async ({ call, token, api }) => {
-        await call('put', '/webhooks/app', { url, secret: SECRET })
-        await api(await token('test_client', 'test_secret'), 'post', '/connected_accounts', account('ada'))
-        await hanging
-      })
-      receiver.answer = () => 200
-      await expect(createTestApp({ state, descriptors: [join(directory, 'missing')] })).rejects.toThrow('missing')
-      await withControl({ state, journalFile }, async ({ call }) => {
-        await call('post', '/requests/wait', { match: { kind: 'webhook' }, timeout_ms: 50_000 })
-      })
-      expect(receiver.types).toEqual(['created'])
-      expect(JSON.parse(await readFile(journalFile, 'utf8'))).toMatchObject({ kind: 'webhook', status: 200 })
-      await receiver.close()
+  it('are not sent by a start that fails, and the first attempt of the next one is in its journal file', async ({
+    directory,
+  }) => {
+    const [state, journalFile] = [join(directory, 'state.json'), join(directory, 'journal.jsonl')]
+    const receiver = new Receiver()
+    const url = await receiver.listen()
+    const hanging = new Promise<void>((begun) => {
+      receiver.answer = () => {
+        begun()
+        return new Promise(() => undefined)
+      }
     })
+    await withControl({ state }, async ({ call, token, api }) => {
+      await call('put', '/webhooks/app', { url, secret: SECRET })
+      await api(await token('test_client', 'test_secret'), 'post', '/connected_accounts', account('ada'))
+      await hanging
+    })
+    receiver.answer = () => 200
+    await expect(createTestApp({ state, descriptors: [join(directory, 'missing')] })).rejects.toThrow('missing')
+    await withControl({ state, journalFile }, async ({ call }) => {
+      await call('post', '/requests/wait', { match: { kind: 'webhook' }, timeout_ms: 50_000 })
+    })
+    expect(receiver.types).toEqual(['created'])
+    expect(JSON.parse(await readFile(journalFile, 'utf8'))).toMatchObject({ kind: 'webhook', status: 200 })
+    await receiver.close()
   })
 
-  it('do not keep the server from stopping while an application does not answer', async () => {
-    await withDirectory(async (directory) => {
-      const state = join(directory, 'state.json')
-      let begun = (): void => undefined
-      const beginning = new Promise<void>((resolve) => (begun = resolve))
-      await withWebhook({ state }, async ({ service, receiver }) => {
-        receiver.answer = () => {
-          begun()
-          return new Promise(() => undefined)
-        }
-        await service('post', '/connected_accounts', account('ada'))
-        await beginning
-      })
-      await withControl({ state }, ({ app }) => {
-        const [row] = app.services.defaultEnvironment()?.model.tables.webhook_deliveries.values() ?? []
-        expect(row).toMatchObject({ type: CREATED[0], attempts: 0 })
-        return Promise.resolve()
-      })
+  it('do not keep the server from stopping while an application does not answer', async ({ directory }) => {
+    const state = join(directory, 'state.json')
+    let begun = (): void => undefined
+    const beginning = new Promise<void>((resolve) => (begun = resolve))
+    await withWebhook({ state }, async ({ service, receiver }) => {
+      receiver.answer = () => {
+        begun()
+        return new Promise(() => undefined)
+      }
+      await service('post', '/connected_accounts', account('ada'))
+      await beginning
+    })
+    await withControl({ state }, ({ app }) => {
+      const [row] = app.services.defaultEnvironment()?.model.tables.webhook_deliveries.values() ?? []
+      expect(row).toMatchObject({ type: CREATED[0], attempts: 0 })
+      return Promise.resolve()
     })
   })
 })
 
 describe('webhooks', () => {
-  it('of an environment go on when the disk refuses its removal', async () => {
-    await withDirectory(async (directory) => {
-      const fileSystem = new MemoryDisk()
-      const options = { state: join(directory, 'state.json'), fileSystem }
-      await withWebhook(options, async ({ call, token, api, receiver, url }) => {
-        const made = await call('post', '/environments', { name: 'other' })
-        const { client_id, client_secret } = made.body as Record<string, string>
-        await call('put', '/webhooks/app?environment=other', { url, secret: SECRET })
-        const bearer = await token(String(client_id), String(client_secret))
-        fileSystem.fails = () => new Error('ENOSPC: no space left')
-        expect((await call('delete', '/environments/other')).status).toBe(503)
-        fileSystem.fails = () => undefined
-        await api(bearer, 'post', '/connected_accounts', account('ada'))
-        await receiver.answered(1)
-        expect(receiver.types).toEqual(['created'])
-      })
+  it('of an environment go on when the disk refuses its removal', async ({ directory }) => {
+    const fileSystem = new MemoryDisk()
+    const options = { state: join(directory, 'state.json'), fileSystem }
+    await withWebhook(options, async ({ call, token, api, receiver, url }) => {
+      const made = await call('post', '/environments', { name: 'other' })
+      const { client_id, client_secret } = made.body as Record<string, string>
+      await call('put', '/webhooks/app?environment=other', { url, secret: SECRET })
+      const bearer = await token(String(client_id), String(client_secret))
+      fileSystem.fails = () => new Error('ENOSPC: no space left')
+      expect((await call('delete', '/environments/other')).status).toBe(503)
+      fileSystem.fails = () => undefined
+      await api(bearer, 'post', '/connected_accounts', account('ada'))
+      await receiver.answered(1)
+      expect(receiver.types).toEqual(['created'])
     })
   })
 
