@@ -13,7 +13,6 @@ import {
 import { MCP_SESSION_HEADER } from '../../model/domain/request-headers.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
-import type { Exchange } from './har.ts'
 import { bodyValue } from './value-map.ts'
 
 /** The basis of everything that a virtual MCP server answers. */
@@ -63,7 +62,9 @@ export function mcpSettings(result: JsonObject, hasSession: boolean): { page_siz
 }
 
 /** The same, by all that a service has answered. */
-export function mcpSettingsOf(exchanges: readonly Exchange[]): JsonObject {
+export function mcpSettingsOf(
+  exchanges: readonly { readonly request: HttpRequest; readonly serviceResponse: ServiceResponse }[],
+): JsonObject {
   const answers = exchanges.filter(({ request }) => mcpOperation(request) !== undefined)
   const settings = answers.map(({ serviceResponse: { text, headers } }) =>
     mcpSettings(objectAt(mcpMessage(text) ?? {}, 'result'), headers[MCP_SESSION_HEADER] !== undefined),
