@@ -180,9 +180,7 @@ describe('a connector out of an OpenAPI document', () => {
       '/notes/{id}': { get: { operationId: 'get', ...answer(200) } },
     })
     const connector = await connectorOf((await made(document)).text)
-    await withCalls(connector, async (call) => {
-      expect(await call('crm_add', {})).toMatchObject(expected)
-    })
+    await withCalls(connector, async (call) => expect(await call('crm_add', {})).toMatchObject(expected))
   })
 
   const jsonOf = (schema: JsonValue, rest: JsonObject = {}): JsonObject => ({ 'application/json': { schema, ...rest } })

@@ -35,9 +35,7 @@ async function call(
     const sent = request(options, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-      response.on('end', () => {
-        resolve(Object.assign(response, { text }))
-      })
+      response.on('end', () => resolve(Object.assign(response, { text })))
     })
     sent.on('error', reject).end()
   })

@@ -64,9 +64,7 @@ describe('scenarios that came by the control API', () => {
       mock.app.services.scenarios.redefine([scenario], [mock.environment])
       await list(mock, 2)
     })
-    await withMock(disk, async (mock) => {
-      expect(await view(mock)).toMatchObject({ running: true, state: 'second' })
-    })
+    await withMock(disk, async (mock) => expect(await view(mock)).toMatchObject({ running: true, state: 'second' }))
   })
 
   it('a barrier at which a request waited holds no request after the restart', async () => {

@@ -354,12 +354,8 @@ describe('the scenarios of an environment', () => {
   it('are refused by name when there is none', async () => {
     const { scenarios } = mock([scenario([{}])])
     await expect(scenarios.start('x')).rejects.toThrow('there is no scenario "x"; there are bundled, s')
-    expect(() => {
-      scenarios.stop('x')
-    }).toThrow('there is no scenario "x" to stop; there is only s')
-    expect(() => {
-      scenarios.stop('bundled')
-    }).toThrow('there is no scenario "bundled" to stop; there is only s')
+    expect(() => scenarios.stop('x')).toThrow('there is no scenario "x" to stop; there is only s')
+    expect(() => scenarios.stop('bundled')).toThrow('there is no scenario "bundled" to stop; there is only s')
   })
 
   it('are unknown once they are cleared', async () => {

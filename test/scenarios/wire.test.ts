@@ -40,9 +40,7 @@ function listRaw(mock: ScenarioMock): Promise<Received> {
       received.text += chunk.toString()
       received.pieces += 1
     })
-    socket.on('end', () => {
-      resolve({ ...received, end: 'FIN' })
-    })
+    socket.on('end', () => resolve({ ...received, end: 'FIN' }))
     socket.on('error', (error: Error & { code?: string }) => {
       resolve({ ...received, end: error.code ?? error.message })
     })

@@ -69,8 +69,7 @@ async function expectUsable(registry: EnvironmentRegistry, disk: MemoryDisk, fil
 }
 
 describe.each(CRASHES)('a crash (%s)', (crash) => {
-  it('at any operation of commits, checkpoints and stopping loses no acknowledged commit', async ({ directory }) => {
-    const file = join(directory, 'state.json')
+  it('at any operation of commits, checkpoints and stopping loses no acknowledged commit', async ({ file }) => {
     const whole = new MemoryDisk()
     expect(await commitAndStop(whole, file)).toEqual({ attempted: 9, acknowledged: 9 })
     expect(whole.operations).toBeGreaterThan(40)
@@ -84,8 +83,7 @@ describe.each(CRASHES)('a crash (%s)', (crash) => {
 })
 
 describe('an operation that fails once', () => {
-  it('rolls back what was not acknowledged, reports it, and the service continues', async ({ directory }) => {
-    const file = join(directory, 'state.json')
+  it('rolls back what was not acknowledged, reports it, and the service continues', async ({ file }) => {
     const whole = new MemoryDisk()
     await commitAndStop(whole, file)
     for (let failing = 1; failing <= whole.operations; failing++) {
@@ -151,8 +149,7 @@ describe('a disk that refuses for a while', () => {
     await registry.close()
   })
 
-  it('keeps the write-ahead log when the state file cannot be written at the stop', async ({ directory }) => {
-    const file = join(directory, 'state.json')
+  it('keeps the write-ahead log when the state file cannot be written at the stop', async ({ file }) => {
     const disk = new MemoryDisk()
     const registry = await openTestRegistry({ file, fileSystem: disk })
     createEnvironment(registry, 'default')

@@ -34,8 +34,7 @@ function identifiers(registry: EnvironmentRegistry, name = 'default'): string[] 
 }
 
 describe('the seed of an environment', () => {
-  it('is restored by a reset after a restart with any options, including its ids', async ({ directory }) => {
-    const file = join(directory, 'state.json')
+  it('is restored by a reset after a restart with any options, including its ids', async ({ file }) => {
     const disk = new MemoryDisk()
     const registry = await openTestRegistry({ file, fileSystem: disk })
     const first = provisioner(registry)

@@ -74,8 +74,7 @@ describe('a disk that refuses again and again', () => {
 })
 
 describe('a write that a crash cut short', () => {
-  it('does not prevent recovery from a checkpoint that another crash cuts short', async ({ directory }) => {
-    const file = join(directory, 'state.json')
+  it('does not prevent recovery from a checkpoint that another crash cuts short', async ({ file }) => {
     const disk = new MemoryDisk()
     await runSteps(disk, file, ['commit', 'commit'])
     const log = disk.file(`${file}.wal.0`)!

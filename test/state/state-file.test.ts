@@ -9,7 +9,6 @@ import {
   accountIds,
   addAccount,
   createEnvironment,
-  inDirectory,
   openTestRegistry,
   withDirectory,
 } from '../support/registry.ts'
@@ -41,47 +40,41 @@ async function refusal(file: string, content: string | Buffer): Promise<string> 
 }
 
 describe('the state file', () => {
-  it(
-    'is JSON with one row of a table on each line, and only its owner may read it',
-    inDirectory(async (file) => {
-      const text = await stopped(file, (registry) => {
-        addAccount(registry, 'default', {
-          identifier: 'two\nlines "quoted" \ud800 ä 漢',
-          api_config: { b: [1, {}], a: {} },
-        })
-        createEnvironment(registry, '__proto__', { clients: [{ id: 'c', client_secret: 's' }] })
+  it('is JSON with one row of a table on each line, and only its owner may read it', async ({ file }) => {
+    const text = await stopped(file, (registry) => {
+      addAccount(registry, 'default', {
+        identifier: 'two\nlines "quoted" \ud800 ä 漢',
+        api_config: { b: [1, {}], a: {} },
       })
-      expect(text.split('\n').filter((line) => line.includes('ca_1'))).toEqual([
-        expect.stringMatching(/^ {10}\{"id":"ca_1".*\}$/),
-      ])
-      expect(text.split('\n').map((line) => /^ */.exec(line)?.[0].length ?? 0)).toSatisfy((margins: number[]) =>
-        margins.every((margin) => margin % 2 === 0),
-      )
-      expect(Object.keys(JSON.parse(text) as object)).toEqual(['version', 'state_id', 'generation', 'environments'])
-      if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600)
-      expect(await stopped(file)).toBe(text)
-    }),
-  )
+      createEnvironment(registry, '__proto__', { clients: [{ id: 'c', client_secret: 's' }] })
+    })
+    expect(text.split('\n').filter((line) => line.includes('ca_1'))).toEqual([
+      expect.stringMatching(/^ {10}\{"id":"ca_1".*\}$/),
+    ])
+    expect(text.split('\n').map((line) => /^ */.exec(line)?.[0].length ?? 0)).toSatisfy((margins: number[]) =>
+      margins.every((margin) => margin % 2 === 0),
+    )
+    expect(Object.keys(JSON.parse(text) as object)).toEqual(['version', 'state_id', 'generation', 'environments'])
+    if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(await stopped(file)).toBe(text)
+  })
 
-  it(
-    'has the fields of a row in one order, for any way to create the row',
-    inDirectory(async (file) => {
-      const reversed = Object.fromEntries(Object.entries(account(1)).toReversed()) as unknown as ReturnType<
-        typeof account
-      >
-      const text = await stopped(file, (registry) => {
-        const model = registry.environment('default')?.model
-        model?.transact(() => {
-          model.count('account_sequence')
-          model.tables.accounts.put(reversed)
-        })
+  it('has the fields of a row in one order, for any way to create the row', async ({ file }) => {
+    const reversed = Object.fromEntries(Object.entries(account(1)).toReversed()) as unknown as ReturnType<
+      typeof account
+    >
+    const text = await stopped(file, (registry) => {
+      const model = registry.environment('default')?.model
+      model?.transact(() => {
+        model.count('account_sequence')
+        model.tables.accounts.put(reversed)
       })
-      expect(Object.keys(JSON.parse(text).environments.default.tables.accounts[0] as object).slice(0, 2)).toEqual([
-        'id',
-        'sequence',
-      ])
-    }),
-  )
+    })
+    expect(Object.keys(JSON.parse(text).environments.default.tables.accounts[0] as object).slice(0, 2)).toEqual([
+      'id',
+      'sequence',
+    ])
+  })
 
   it('is the same byte for byte, but for its state_id, after two runs with the same seed, clock and order', async () => {
     const run = (): Promise<string> =>
@@ -101,19 +94,16 @@ describe('the state file', () => {
     expect(new Set(users).size).toBe(10)
   })
 
-  it(
-    'that is fresh replaces existing files, also damaged ones, with their write-ahead log',
-    inDirectory(async (file) => {
-      await writeFile(file, 'no JSON')
-      await writeFile(`${file}.wal.0`, 'no log')
-      await writeFile(`${file}.wal.1`, 'no log')
-      const registry = await openTestRegistry({ file, fresh: true })
-      expect(registry.environments()).toEqual([])
-      createEnvironment(registry, 'default')
-      await registry.close()
-      expect(await stopped(file)).toContain('"default"')
-    }),
-  )
+  it('that is fresh replaces existing files, also damaged ones, with their write-ahead log', async ({ file }) => {
+    await writeFile(file, 'no JSON')
+    await writeFile(`${file}.wal.0`, 'no log')
+    await writeFile(`${file}.wal.1`, 'no log')
+    const registry = await openTestRegistry({ file, fresh: true })
+    expect(registry.environments()).toEqual([])
+    createEnvironment(registry, 'default')
+    await registry.close()
+    expect(await stopped(file)).toContain('"default"')
+  })
 
   it.for([
     ['an empty file', '', /state\.json: it is empty/],
@@ -172,46 +162,36 @@ describe('the state file', () => {
       /counters` is account_sequence 1; allowed: account_sequence of at least 2, the sequence of the last row of accounts/,
     ],
     ['"frozen_at":"2026', '"frozen_at":"26', /clock\.frozen_at` is a text; allowed: an instant/],
-  ])('is refused when a row has %s as %s', async ([sound, broken, message], { directory }) => {
-    const file = join(directory, 'state.json')
+  ])('is refused when a row has %s as %s', async ([sound, broken, message], { file }) => {
     const text = await stopped(file, (registry) => [1, 2].map(() => addAccount(registry)))
     const at = text.lastIndexOf(sound)
     expect(at).toBeGreaterThan(0)
     expect(await refusal(file, text.slice(0, at) + broken + text.slice(at + sound.length))).toMatch(message)
   })
 
-  it(
-    'is refused when two environments share a client',
-    inDirectory(async (file) => {
-      const text = await stopped(file, (registry) => {
-        createEnvironment(registry, 'one', { clients: [{ id: 'first', client_secret: '' }] })
-        createEnvironment(registry, 'two', { clients: [{ id: 'other', client_secret: '' }] })
-      })
-      expect(await refusal(file, text.replace('"other"', '"first"'))).toMatch(
-        /two\.tables\.clients\[0\]\.id` is what the environment one has/,
-      )
-    }),
-  )
+  it('is refused when two environments share a client', async ({ file }) => {
+    const text = await stopped(file, (registry) => {
+      createEnvironment(registry, 'one', { clients: [{ id: 'first', client_secret: '' }] })
+      createEnvironment(registry, 'two', { clients: [{ id: 'other', client_secret: '' }] })
+    })
+    expect(await refusal(file, text.replace('"other"', '"first"'))).toMatch(
+      /two\.tables\.clients\[0\]\.id` is what the environment one has/,
+    )
+  })
 
-  it(
-    'that is a directory, or cannot be read, is refused',
-    inDirectory(async (file) => {
-      await mkdir(file)
-      await expect(openTestRegistry({ file })).rejects.toThrow(StateError)
-    }),
-  )
+  it('that is a directory, or cannot be read, is refused', async ({ file }) => {
+    await mkdir(file)
+    await expect(openTestRegistry({ file })).rejects.toThrow(StateError)
+  })
 
-  it(
-    'may be a symbolic link',
-    inDirectory(async (file, directory) => {
-      const real = join(directory, 'real.json')
-      await stopped(real, (registry) => void addAccount(registry))
-      await symlink(real, file)
-      await stopped(file, (registry) => void addAccount(registry))
-      await chmod(real, 0o600)
-      const registry = await openTestRegistry({ file: real })
-      expect(accountIds(registry)).toEqual(['ca_1', 'ca_2'])
-      await registry.close()
-    }),
-  )
+  it('may be a symbolic link', async ({ directory, file }) => {
+    const real = join(directory, 'real.json')
+    await stopped(real, (registry) => void addAccount(registry))
+    await symlink(real, file)
+    await stopped(file, (registry) => void addAccount(registry))
+    await chmod(real, 0o600)
+    const registry = await openTestRegistry({ file: real })
+    expect(accountIds(registry)).toEqual(['ca_1', 'ca_2'])
+    await registry.close()
+  })
 })

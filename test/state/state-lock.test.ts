@@ -15,8 +15,7 @@ import { createEnvironment, openTestRegistry, withDirectory } from '../support/r
 const HOLDER = `require('node:net').createServer(s => s.end('4711 2026-01-01T00:00:00.000Z')).listen(process.argv[1], () => console.log('up'))`
 
 describe('the lock of a state file', () => {
-  it('names the holder to the second process, and is free once the first has stopped', async ({ directory }) => {
-    const file = join(directory, 'state.json')
+  it('names the holder to the second process, and is free once the first has stopped', async ({ directory, file }) => {
     const first = await openTestRegistry({ file })
     await expect(openTestRegistry({ file })).rejects.toThrow(
       `in use by process ${process.pid} since 2026-01-01T00:00:00.000Z`,
@@ -40,8 +39,7 @@ describe('the lock of a state file', () => {
     await (await lockState(file, time, pipe)).release()
   })
 
-  it('does not survive a holder that was killed', async ({ directory }) => {
-    const file = join(directory, 'state.json')
+  it('does not survive a holder that was killed', async ({ directory, file }) => {
     const holder = spawn(process.execPath, ['-e', HOLDER, `${file}.lock`], { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(holder.stdout, 'data')
     await expect(openTestRegistry({ file })).rejects.toThrow('in use by process 4711')
@@ -55,8 +53,7 @@ describe('the lock of a state file', () => {
     expect(await readdir(directory)).toEqual([])
   })
 
-  it('is released when the start is refused', async ({ directory }) => {
-    const file = join(directory, 'state.json')
+  it('is released when the start is refused', async ({ directory, file }) => {
     await writeFile(file, 'no JSON')
     await expect(openTestRegistry({ file })).rejects.toThrow('not JSON')
     expect(await readdir(directory)).toEqual(['state.json'])
@@ -119,8 +116,7 @@ describe('the lock of a state file', () => {
     },
   )
 
-  it('is taken by one of many that start at the same time', async ({ directory }) => {
-    const file = join(directory, 'state.json')
+  it('is taken by one of many that start at the same time', async ({ directory, file }) => {
     const registries = await Promise.allSettled(Array.from({ length: 8 }, () => openTestRegistry({ file })))
     const held = registries.flatMap((registry) => (registry.status === 'fulfilled' ? [registry.value] : []))
     expect(held).toHaveLength(1)

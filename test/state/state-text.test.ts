@@ -3,15 +3,14 @@ import { describe, expect } from 'vitest'
 import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
 import { it } from '../support/mock-fixture.ts'
-import { accountIds, addAccount, createEnvironment, inDirectory, openTestRegistry } from '../support/registry.ts'
+import { accountIds, addAccount, createEnvironment, openTestRegistry } from '../support/registry.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 
 describe('the data outside the tables', () => {
   it.for<Crash | 'stopped'>(['stopped', 'killed', 'power-lost'])(
     'is restored after a server was %s',
-    async (end, { directory }) => {
-      const file = join(directory, 'state.json')
+    async (end, { directory, file }) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
       const environment = createEnvironment(registry, 'default', { clock: { offset_ms: 0, frozen_at: AT } })
@@ -56,21 +55,18 @@ describe('the data outside the tables', () => {
     },
   )
 
-  it(
-    'is rolled back with a commit that the disk refuses',
-    inDirectory(async (file) => {
-      const disk = new MemoryDisk()
-      const registry = await openTestRegistry({ file, fileSystem: disk })
-      const environment = createEnvironment(registry, 'default')
-      await registry.durable()
-      disk.fails = () => new Error('EIO: i/o error')
-      addAccount(registry)
-      takeSnapshot(environment, 'never')
-      await expect(registry.durable()).rejects.toThrow('nothing was changed')
-      expect(accountIds(registry)).toEqual([])
-      expect(environment.model.tables.snapshots.size).toBe(0)
-      disk.fails = () => undefined
-      await registry.close()
-    }),
-  )
+  it('is rolled back with a commit that the disk refuses', async ({ file }) => {
+    const disk = new MemoryDisk()
+    const registry = await openTestRegistry({ file, fileSystem: disk })
+    const environment = createEnvironment(registry, 'default')
+    await registry.durable()
+    disk.fails = () => new Error('EIO: i/o error')
+    addAccount(registry)
+    takeSnapshot(environment, 'never')
+    await expect(registry.durable()).rejects.toThrow('nothing was changed')
+    expect(accountIds(registry)).toEqual([])
+    expect(environment.model.tables.snapshots.size).toBe(0)
+    disk.fails = () => undefined
+    await registry.close()
+  })
 })

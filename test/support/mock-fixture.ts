@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { it as base, type TestAPI, type TestContext } from 'vitest'
 import { withDirectory } from './registry.ts'
 
@@ -21,8 +22,12 @@ export function during<Mock>(bracket: Bracket<Mock>) {
   return ({}, { onCleanup }: { onCleanup: (stop: () => Promise<void>) => void }) => start(bracket, onCleanup)
 }
 
-/** An `it` whose tests have a directory of their own. */
-export const it = withRows(base.extend('directory', during(withDirectory<void>)))
+/** An `it` whose tests have a directory of their own, and the path of a state file in it. */
+export const it = withRows(
+  base
+    .extend('directory', during(withDirectory<void>))
+    .extend('file', ({ directory }) => join(directory, 'state.json')),
+)
 
 /**
  * An `it` that gives mocks to its tests, and stops them afterwards; a stop that fails fails the test.

@@ -19,11 +19,6 @@ export async function withDirectory<R>(work: (directory: string) => Promise<R>):
   }
 }
 
-/** A test with the path of a state file in a folder of its own. */
-export function inDirectory(work: (file: string, directory: string) => Promise<void>): () => Promise<void> {
-  return () => withDirectory((directory) => work(join(directory, 'state.json'), directory))
-}
-
 export const START = Date.parse('2026-01-01T00:00:00.000Z')
 
 /** A registry whose real time does not move. */

@@ -15,9 +15,7 @@ type Places = Map<string, string>
 
 /** A service that answers the secrets of a place, and repeats those that it got in odd forms. */
 async function withService<T>(places: Places, work: (url: string) => Promise<T>): Promise<T> {
-  const server = createServer((request, response) => {
-    answer(request, response, places)
-  })
+  const server = createServer((request, response) => answer(request, response, places))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
     return await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)

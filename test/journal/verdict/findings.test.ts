@@ -297,9 +297,7 @@ describe('a violation names path, constraint, value, rule and basis', () => {
       'document:5.1',
     ],
   ])('%s', (_title, ask, ...violation) =>
-    withToolmock({}, async (mock) => {
-      expect(await violationsOf(mock, ask)).toEqual([violation])
-    }),
+    withToolmock({}, async (mock) => expect(await violationsOf(mock, ask)).toEqual([violation])),
   )
 
   it('an unknown connector', async ({ startMock }) => {

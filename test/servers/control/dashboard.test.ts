@@ -121,9 +121,7 @@ function compressed(url: string): Promise<Buffer> {
     const sent = httpRequest(url, { headers: { 'Accept-Encoding': 'gzip' } }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('end', () => {
-        resolve(Buffer.concat(chunks))
-      })
+      response.on('end', () => resolve(Buffer.concat(chunks)))
     })
     sent.on('error', reject)
     sent.end()

@@ -303,9 +303,7 @@ describe('GET /tools/scoped', () => {
     const { accounts } = environment.model.tables
     const first = (await api.get('/tools/scoped', { identifier: 'ada', page_size: MAIL.length + 1 })).body as Scoped &
       Page
-    environment.model.transact(() => {
-      accounts.put({ ...accounts.get('ca_ada_mail')!, status: 'DISCONNECTED' })
-    })
+    environment.model.transact(() => accounts.put({ ...accounts.get('ca_ada_mail')!, status: 'DISCONNECTED' }))
     const query = { identifier: 'ada', page_size: 100, page_token: first.next_page_token }
     const next = (await api.get('/tools/scoped', query)).body as Scoped & Page
 
@@ -651,9 +649,7 @@ describe('updated_at of a tool', () => {
     time.advance('60s')
     expect(await updated('mail_get_message')).toBe('2030-01-01T00:00:00.000Z')
     const mail = environment.model.tables.connectors.get('mail')!
-    environment.model.transact(() => {
-      environment.model.tables.connectors.put({ ...mail, description: 'another' })
-    })
+    environment.model.transact(() => environment.model.tables.connectors.put({ ...mail, description: 'another' }))
     time.advance('60s')
     expect(await updated('mail_get_message')).toBe('2030-01-01T00:01:00.000Z')
     expect(await updated('weather_get_current')).toBe('2030-01-01T00:00:00.000Z')

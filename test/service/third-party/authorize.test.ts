@@ -21,9 +21,7 @@ function site(changes: Partial<Connector> = {}, rules: readonly Partial<Scenario
   scenarios.startWith([scenarioOf(rules)])
   const environment = testEnvironment()
   const connector = connectorOf('OAUTH', { display_name: 'Mail <b>', people: ['ada@example.com'], ...changes })
-  environment.model.transact(() => {
-    environment.model.tables.connectors.put({ ...connector, id: connector.connector })
-  })
+  environment.model.transact(() => environment.model.tables.connectors.put({ ...connector, id: connector.connector }))
   const app = express()
   const services = {
     registry: {

@@ -106,9 +106,7 @@ export class Fixture implements AsyncDisposable {
   /** Stores an account after consent. */
   async consented(person = 'ada@example.com', scopes: string[] = []): Promise<Account & { answer: Granted }> {
     const account = accountOf(this.connector)
-    this.environment.model.transact(() => {
-      this.environment.model.tables.accounts.put(account)
-    })
+    this.environment.model.transact(() => this.environment.model.tables.accounts.put(account))
     const answer = granted(await this.redeem(account, this.code(person, scopes)))
     return { ...account, credentials: answer.credentials, answer }
   }

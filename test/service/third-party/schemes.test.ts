@@ -81,9 +81,7 @@ describe('credentials that a caller stored', () => {
   it.each(STORED)('$type: a revoked one is refused', async ({ type, right }) => {
     await using fixture = await registryOf(type)
     const account = fixture.place(right)
-    fixture.environment.model.transact(() => {
-      revokeGrants(fixture.environment, account)
-    })
+    fixture.environment.model.transact(() => revokeGrants(fixture.environment, account))
     const answer = await fixture.call(account, { x: 1 })
     expect(answer).toMatchObject({ kind: 'failed', status: 401, message: expect.stringContaining('revoked') as string })
   })
@@ -141,9 +139,7 @@ describe('static credentials', () => {
       sequence: 2,
       identifier: 'grace@example.com',
     })
-    fixture.environment.model.transact(() => {
-      revokeGrants(fixture.environment, second)
-    })
+    fixture.environment.model.transact(() => revokeGrants(fixture.environment, second))
     expect(await fixture.call(first, { x: 1 })).toMatchObject({ kind: 'result' })
     expect(await fixture.call(second, { x: 1 })).toMatchObject({ kind: 'failed', status: 401 })
   })
