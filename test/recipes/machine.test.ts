@@ -27,6 +27,6 @@ it('the packages that .ci/run installs are those of CONTRIBUTING.md', () => {
   const installed = readFileSync(`${ROOT}.ci/run`, 'utf8').matchAll(/packages\+=\(([\w-]+)\)/g)
   const contributing = readFileSync(`${ROOT}CONTRIBUTING.md`, 'utf8')
   const names = Array.from(installed, ([, name = '']) => name)
-  expect(names).toContain('chromium')
+  expect(names).toContain('chromium-headless-shell')
   expect(names.filter((name) => !contributing.includes(`\`${name}\``))).toEqual([])
 })
