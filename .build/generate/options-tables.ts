@@ -6,7 +6,7 @@ import {
   type CommandRow,
   type Flag,
   flagsOf,
-  rowOf,
+  commandRow,
   variableOf,
 } from '../../src/app/cli/command-table.ts'
 import { defaultOf, flagSpelling } from '../../src/app/cli/help.ts'
@@ -53,7 +53,7 @@ const RUN_TEXT = `\`run\` takes ${SHARED.filter(({ variable }) => variable)
 function commandTable(): string {
   const rows = Object.entries(COMMAND_GROUPS).flatMap(([group, names]) =>
     names.map((name, at) => {
-      const { operands = '', summary }: CommandRow = rowOf(name)
+      const { operands = '', summary }: CommandRow = commandRow(name)
       return tableRow(at === 0 ? group : '', `\`toolmock ${name}${operands}\``, summary)
     }),
   )

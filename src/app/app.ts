@@ -123,7 +123,7 @@ async function createCore(options: AppOptions, { createFastApp }: FastExpress, r
     const notices = [
       ...registry.notices,
       ...(await seedDefault(services, options, replica?.place.file ?? options.state)),
-      ...restartCollections(services),
+      ...restartReloadedCollections(services),
     ]
     refuseUndocumentedMcp(services)
     // Once it is loaded, what imports it for a request cannot fail.
@@ -321,7 +321,7 @@ async function seedDefault(
 }
 
 /** The state can have items of an extension as another file described it. */
-function restartCollections({ registry, extensions }: AppServices): string[] {
+function restartReloadedCollections({ registry, extensions }: AppServices): string[] {
   return registry
     .environments()
     .flatMap((environment) =>

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { refuseExpectation } from '../servers/http/refusal.ts'
-import { type FastExpress, limitsOf, servingOf } from '../servers/http/server.ts'
+import { type FastExpress, serverLimits, servingOf } from '../servers/http/server.ts'
 import type { ServiceParts } from '../servers/http/services.ts'
 import { respondToUnreadable } from '../servers/http/unreadable-request.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
@@ -13,8 +13,8 @@ export async function createHttpServer(
   listener: RequestListener,
   services: () => ServiceParts | undefined,
 ) {
-  const limits = limitsOf(options.limits)
-  const tls = await tlsOf(options)
+  const limits = serverLimits(options.limits)
+  const tls = await tlsCredentials(options)
   const hasRpc = options.descriptors !== undefined && options.descriptors.length > 0
   const protocols = hasRpc && { ALPNProtocols: ['h2', 'http/1.1'] }
   const server = await createFastServer(listener, limits, tls && { ...tls, ...protocols })
@@ -36,7 +36,7 @@ export async function createHttpServer(
 }
 
 /** Certificates are checked by clients in real time, so the mock's own clock has no part in them. */
-async function tlsOf({ tls }: AppOptions) {
+async function tlsCredentials({ tls }: AppOptions) {
   if (!tls) return undefined
   const { serverCredentials } = await import('../servers/tls/server-credentials.ts')
   return serverCredentials(tls, systemTime())

@@ -95,12 +95,12 @@ export async function watchFiles(
 
 /** Waits until a text changes no more: editors write in several steps. Unusable files are reported once. */
 async function reloadTask(source: Source, log: AppServices['log']): Promise<() => Promise<void>> {
-  let applied = await textsOf(source)
+  let applied = await sourceTexts(source)
   let current = applied
   /** The texts that could not be applied. */
   let refused: Texts | undefined
   return async () => {
-    const texts = await textsOf(source)
+    const texts = await sourceTexts(source)
     const files = changedFiles(applied, texts)
     const isChanging = changedFiles(current, texts).length > 0
     current = texts
@@ -121,7 +121,7 @@ async function reloadTask(source: Source, log: AppServices['log']): Promise<() =
       const fileNames = files.join(', ')
       if (error instanceof StartError) log.warn(`${name} ${stays}: ${fileNames} cannot be used`)
       else log.warn(`${name}: ${fileNames} could not be applied to every environment; it is tried again`)
-      for (const problem of problemsOf(error)) log.warn(problem)
+      for (const problem of reloadProblems(error)) log.warn(problem)
     }
   }
 }
@@ -129,7 +129,7 @@ async function reloadTask(source: Source, log: AppServices['log']): Promise<() =
 /** By file; a path that cannot be read has the reason in place of a text. */
 type Texts = ReadonlyMap<string, string>
 
-async function textsOf({ paths, read }: Source): Promise<Texts> {
+async function sourceTexts({ paths, read }: Source): Promise<Texts> {
   const texts = new Map<string, string>()
   for (const path of paths) {
     try {
@@ -145,7 +145,7 @@ function changedFiles(before: Texts, after: Texts): string[] {
   return [...new Set([...before.keys(), ...after.keys()])].filter((file) => before.get(file) !== after.get(file))
 }
 
-function problemsOf(error: unknown): string[] {
+function reloadProblems(error: unknown): string[] {
   if (error instanceof DocumentError) return error.problems.map(({ message }) => message)
   if (error instanceof StartError) return [error.message]
   return [error instanceof Error ? error.message : String(error)]

@@ -34,7 +34,7 @@ export async function createReplicaApp(
   try {
     const { secret, synchronous_commit: commit, synchronous_standby_names: standbys } = await database.open()
     log.info(`${database.place}: synchronous_commit is ${commit}, synchronous_standby_names is ${standbys || 'empty'}`)
-    const settings = await settingsOf(options, secret)
+    const settings = await replicaSettings(options, secret)
     const listener = (request: IncomingMessage, response: ServerResponse): void => replica?.listener(request, response)
     const server = await createHttpServer(options, fast, listener, () => term()?.services)
     return {
@@ -101,7 +101,7 @@ function ownUrl({ url, host, port }: { url: string; host: string; port: number }
 }
 
 /** What all replicas should have been started with: digests, because values can be secrets and the contents of files long. */
-async function settingsOf(options: AppOptions, secret: string): Promise<Record<string, string>> {
+async function replicaSettings(options: AppOptions, secret: string): Promise<Record<string, string>> {
   const { seeds = [], scenarios = [], extensions = [], descriptors = [] } = options
   const settings: Record<string, unknown> = {
     seed: await fileContents(seeds),

@@ -126,7 +126,7 @@ export class References {
     return this.#answering.of(call, () => {
       const path = ownMember(call, 'path')
       const isOpen = typeof path !== 'string' || path.includes('{{#')
-      const there = isOpen ? this.#responders : [...this.#anyPath, ...this.#byPath.at(pathParts(path))]
+      const there = isOpen ? this.#responders : [...this.#anyPath, ...this.#byPath.at(templatePathParts(path))]
       return there.filter(({ method }) => method === undefined || method === ownMember(call, 'method'))
     })
   }
@@ -168,7 +168,7 @@ function responderName({ method, pattern }: ResponderPlace): string {
 const VALUE = '\u0000'
 
 /** The parts of a call's path; undefined for one that holds a template. */
-function pathParts(path: string): (string | undefined)[] {
+function templatePathParts(path: string): (string | undefined)[] {
   const [plain = ''] = path.replaceAll(/\{\{\{?.*?\}\}\}?/gs, VALUE).split('?')
   return plain.split('/').map((part) => (part.includes(VALUE) ? undefined : (percentDecoded(part) ?? part)))
 }

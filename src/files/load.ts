@@ -46,7 +46,7 @@ export async function loadExtensions(
   const extensions: Extension[] = []
   const folders = seeds.filter((path) => path !== BUNDLED)
   if (names.length + folders.length === 0) return extensions
-  const { parseExtension, readDocument } = await loadReader()
+  const { parseExtension, readConfigDocument: readDocument } = await loadReader()
   const add = async (file: string, text: string): Promise<void> => {
     const extension = await parseExtension(text, file, checks)
     const conflict = conflictWith(extension, extensions)

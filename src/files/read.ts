@@ -58,7 +58,7 @@ export type ReadDocument = { [Kind in DocumentKind]: Read<Kind> }[DocumentKind] 
 const DOCUMENTS = 'a seed, a connector, a scenario or an extension'
 
 /** By its top: `connector`, `extension`, `cases`, `rules` or `name` (a scenario); everything else is a seed. */
-export async function readDocument(text: string, file: string, checks: DocumentChecks): Promise<ReadDocument> {
+export async function readConfigDocument(text: string, file: string, checks: DocumentChecks): Promise<ReadDocument> {
   await preparePatterns(text)
   let source: SourceText
   try {
@@ -94,7 +94,7 @@ export async function parseConnector(text: string, file: string, checks: Documen
 
 /** One extension document. @throws DocumentError with everything that is wrong with it */
 export async function parseExtension(text: string, file: string, checks: DocumentChecks): Promise<Extension> {
-  const read = await readDocument(text, file, checks)
+  const read = await readConfigDocument(text, file, checks)
   if (read.kind === 'extension') return soundDocument(read)
   throw anotherKind(read, 'an extension: extension, collections, responders')
 }

@@ -6,7 +6,7 @@ import { type Problem, type Path, problemValue, valuesAt } from '../model/schema
 import type { DocumentChecks } from './connector-checks.ts'
 import { documentText } from './document-text.ts'
 import { DocumentError } from './problem.ts'
-import { anotherKind, readDocument, soundDocument } from './read.ts'
+import { anotherKind, readConfigDocument, soundDocument } from './read.ts'
 import { toScenario } from './scenario.ts'
 import type { KnownConnectors } from './seed-checks.ts'
 import { SourceText } from './source-text.ts'
@@ -18,7 +18,7 @@ export async function parseScenario(
   checks: DocumentChecks,
   connectors: KnownConnectors | undefined,
 ): Promise<Scenario> {
-  const read = await readDocument(text, file, checks)
+  const read = await readConfigDocument(text, file, checks)
   if (read.kind !== 'scenario') throw anotherKind(read, 'a scenario: name, description, initial, rules')
   const document = soundDocument(read, connectors ? checkScenario(read.source.value, checks, connectors) : [])
   return { ...toScenario(document), text }

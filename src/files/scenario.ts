@@ -15,7 +15,7 @@ import {
   type ScenarioTime,
 } from '../model/domain/scenario.ts'
 import { dottedPaths, isMatcher } from '../model/domain/value-match.ts'
-import type { Fault } from '../scenarios/faults/fault.ts'
+import { endsRequest, type Fault } from '../scenarios/faults/fault.ts'
 import { FAULT_KINDS, type FaultKind, FAULTS } from '../scenarios/faults/faults.ts'
 import type { Path } from '../model/schema/problems.ts'
 import * as parts from '../model/schema/parts.ts'
@@ -85,14 +85,14 @@ const MATCHED: Readonly<Record<RequestPlace, readonly (keyof RuleMatch)[]>> = {
 }
 
 /** A time in `when`; undefined for anything else. */
-function timeOf(value: string | number): ScenarioTime | undefined {
+function writtenTime(value: string | number): ScenarioTime | undefined {
   if (isInstantText(value)) return { at: new Date(value).toISOString() }
   const after = parseDuration(value)
   return after === undefined ? undefined : { after }
 }
 
 const scenarioTime = readBy(
-  timeOf,
+  writtenTime,
   `a date and time such as 2026-01-31T12:00:00Z, or a duration since the scenario started (${DURATION_FORMS})`,
 ).meta({
   title: 'date and time; or, since the scenario started, a duration or seconds',
@@ -195,7 +195,8 @@ const rule = withRule(
           'respond with an OAuth error, grant_scopes, latency, hold_until, and faults that change the model'
         report([...path, kind], { found: 'set at consent', allowed, atKey: true })
       } else if ((at === 'webhook') !== (fault.phase === 'webhook') && !(at === 'webhook' && fault.phase === 'wait')) {
-        const allowed = at === 'webhook' ? `latency, ${kindsOf('webhook')}` : `every fault but ${kindsOf('webhook')}`
+        const allowed =
+          at === 'webhook' ? `latency, ${faultKindNames('webhook')}` : `every fault but ${faultKindNames('webhook')}`
         report([...path, kind], { found: `set at ${at}`, allowed, atKey: true })
       }
       if (fault.phase === 'consent' && at !== 'consent')
@@ -320,10 +321,6 @@ function takesAll(earlier: ParsedRule, later: ParsedRule): boolean {
   return earlier.at === later.at && !isOther && isShared('on') && isShared('when')
 }
 
-function endsRequest({ fault: { phase } }: WrittenFault): boolean {
-  return phase === 'answer' || phase === 'connection'
-}
-
 /** A request ends once, and an answer is sent in one way. */
 function refuseContradictions(faults: readonly WrittenFault[], report: Report): void {
   const [end, ...otherEnds] = faults.filter(endsRequest)
@@ -336,12 +333,12 @@ function refuseContradictions(faults: readonly WrittenFault[], report: Report): 
   ]
   for (const { each, other: before } of refused) {
     const mistake = `set together with ${before?.kind ?? ''}`
-    const allowed = `at most one of ${kindsOf('answer', 'connection')}, and with an answer at most one of ${kindsOf('delivery')}`
+    const allowed = `at most one of ${faultKindNames('answer', 'connection')}, and with an answer at most one of ${faultKindNames('delivery')}`
     report([...each.path, each.kind], { found: mistake, allowed, atKey: true })
   }
 }
 
-function kindsOf(...phases: readonly Fault['phase'][]): string {
+function faultKindNames(...phases: readonly Fault['phase'][]): string {
   return FAULT_KINDS.filter((kind) => phases.includes(FAULTS[kind].phase)).join(', ')
 }
 

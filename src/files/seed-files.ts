@@ -6,7 +6,7 @@ import { repeatedNames } from '../model/schema/parts.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { BUNDLED, bundledSeedFiles, parsedBundledSeed } from './package-files.ts'
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
-import { fileProblems, locatedProblems, type Read, type ReadDocument, readDocument } from './read.ts'
+import { fileProblems, locatedProblems, type Read, type ReadDocument, readConfigDocument } from './read.ts'
 import { checkSeed, connectorsIn, type KnownConnectors, listedNames, namesIn, possibleNames } from './seed-checks.ts'
 import { seedSchema, toBundle } from './seed.ts'
 import { isFolder, type TextFile, textFiles, textsBeside } from './text-files.ts'
@@ -74,7 +74,7 @@ async function readFiles(path: string, checks: DocumentChecks, skipped?: Unreada
 
 async function readTexts(files: readonly TextFile[], checks: DocumentChecks): Promise<ReadDocument[]> {
   const documents: ReadDocument[] = []
-  for (const { text, file } of files) documents.push(await readDocument(text, file, checks))
+  for (const { text, file } of files) documents.push(await readConfigDocument(text, file, checks))
   return documents
 }
 
@@ -238,7 +238,7 @@ export async function seedDocument(path: string, checks: DocumentChecks): Promis
 
 /** One seed document, to be added where these connectors are. @throws DocumentError */
 export async function parseSeed(file: TextFile, checks: DocumentChecks, there: KnownConnectors): Promise<SeedBundle> {
-  const read = await readDocument(file.text, file.file, checks)
+  const read = await readConfigDocument(file.text, file.file, checks)
   const problems = seedProblems(read, there)
   if (problems.length > 0) throw new DocumentError(problems)
   return bundleOf([read])

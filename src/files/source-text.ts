@@ -182,14 +182,14 @@ function yamlTree(text: string): Tree {
       const { node, key } = path.reduce<{ node: unknown; key?: unknown }>((at, part) => child(at.node, part), {
         node: document.contents,
       })
-      const [start] = [...(atKey && key !== undefined ? [key] : [node, key])].flatMap(startOf)
+      const [start] = [...(atKey && key !== undefined ? [key] : [node, key])].flatMap(nodeStart)
       return start ?? (path.length === 0 ? 0 : undefined)
     },
     problems: [...[...document.errors, ...document.warnings].map((error) => yamlProblem(error, text)), ...problems],
   }
 }
 
-function startOf(node: unknown): number[] {
+function nodeStart(node: unknown): number[] {
   const range: unknown = typeof node === 'object' && node !== null && 'range' in node ? node.range : undefined
   return Array.isArray(range) ? [range[0] as number] : []
 }
@@ -226,13 +226,13 @@ function nodeProblems(document: Document, text: string): { problems: SyntaxProbl
       if (isScalar(node) && typeof node.value === 'number') node.value = exactNumber(node.source ?? '') || node.value
       if (!isAlias(node)) {
         if (node.anchor !== undefined) anchors.set(node.anchor, node)
-        if (isMap(node)) problems.push(...keyProblems(node.items, text))
+        if (isMap(node)) problems.push(...repeatedKeyProblems(node.items, text))
         return
       }
       const target = anchors.get(node.source)
       if (target) targets.set(node, resolvedTo(node, target))
       if (target && !ancestors.includes(target)) return
-      const offset = startOf(node)[0] ?? 0
+      const offset = nodeStart(node)[0] ?? 0
       const mistake = `not YAML (the alias *${node.source} is inside what it names)`
       const allowed = 'aliases of anchors that come before them'
       if (target) problems.push({ subject: 'the text', found: mistake, allowed: 'YAML or JSON', offset })
@@ -250,10 +250,10 @@ function resolvedTo(alias: Alias, target: Anchored): Anchored {
   return target
 }
 
-function keyProblems(pairs: readonly Pair[], text: string): SyntaxProblem[] {
+function repeatedKeyProblems(pairs: readonly Pair[], text: string): SyntaxProblem[] {
   const keys = new Set<string>()
   return pairs.flatMap(({ key }): SyntaxProblem[] => {
-    const offset = startOf(key)[0] ?? 0
+    const offset = nodeStart(key)[0] ?? 0
     if (!isScalar<string | number | boolean | null>(key) || key.value === null) {
       return [{ subject: 'a key', found: `no plain word`, allowed: 'keys that are plain words', offset }]
     }

@@ -9,7 +9,7 @@ import { connectorSchema } from './connector.ts'
 import { loadSeeds, withExtensions } from './load.ts'
 import { BUNDLED } from './package-files.ts'
 import { type FileProblem, UnreadableFileError } from './problem.ts'
-import { fileProblems, type ReadDocument, readDocument } from './read.ts'
+import { fileProblems, type ReadDocument, readConfigDocument } from './read.ts'
 import { scenarioSchema } from './scenario.ts'
 import { seedSchema } from './seed.ts'
 import { connectorsIn, type KnownConnectors } from './seed-checks.ts'
@@ -170,7 +170,7 @@ export async function validateText(
   checks: DocumentChecks,
   connectors: KnownConnectors,
 ): Promise<{ kind: ReadDocument['kind']; problems: readonly FileProblem[] }> {
-  const read = await readDocument(text, 'body', checks)
+  const read = await readConfigDocument(text, 'body', checks)
   const { kind } = read
   if (kind === 'seed') return { kind, problems: seedProblems(read, connectors) }
   const others = kind === 'scenario' ? checkScenario(read.source.value, checks, connectors) : []

@@ -63,7 +63,7 @@ export function hasProcessGroups(platform: Platform = process.platform): boolean
   return platform !== 'win32'
 }
 
-export interface Terminal {
+export interface ControllingTerminal {
   readonly isPresent: boolean
   readonly isForeground: boolean
   readonly isSessionLeader: boolean
@@ -73,7 +73,7 @@ export interface Terminal {
 export function terminalState(
   platform: Platform = process.platform,
   read = () => readFileSync('/proc/self/stat', 'latin1'),
-): Terminal | undefined {
+): ControllingTerminal | undefined {
   if (platform !== 'linux') return undefined
   try {
     // The name of the program is in parentheses, and may hold any characters.
@@ -96,11 +96,11 @@ export function terminalState(
  */
 export function isSentToChildren(
   signal: NodeJS.Signals,
-  before: Terminal | undefined,
+  before: ControllingTerminal | undefined,
   {
     platform = process.platform,
     now = terminalState(platform),
-  }: { platform?: Platform; now?: Terminal | undefined } = {},
+  }: { platform?: Platform; now?: ControllingTerminal | undefined } = {},
 ): boolean {
   if (platform === 'win32') return true
   if (signal === 'SIGINT' || signal === 'SIGQUIT') return now ? now.isForeground : process.stderr.isTTY
@@ -128,7 +128,7 @@ export function spawnableCommand(
   // What a package installs hands its arguments to a second shell.
   const times = /[\\/]node_modules[\\/]\.bin[\\/]/.test(file) ? 2 : 1
   const line = [escapeText(file, 1), ...args.map((arg) => escapeText(quoteArgument(arg), times))].join(' ')
-  const shell = valueOf(variables, 'COMSPEC') ?? 'cmd.exe'
+  const shell = ignoringCase(variables, 'COMSPEC') ?? 'cmd.exe'
   return { file: shell, args: ['/d', '/s', '/c', `"${line}"`], windowsVerbatimArguments: true }
 }
 
@@ -137,15 +137,15 @@ function windowsProgram(
   variables: Readonly<Record<string, string | undefined>>,
   exists: (path: string) => boolean,
 ): string | undefined {
-  const extensions = (valueOf(variables, 'PATHEXT') ?? '.COM;.EXE;.BAT;.CMD').split(';')
+  const extensions = (ignoringCase(variables, 'PATHEXT') ?? '.COM;.EXE;.BAT;.CMD').split(';')
   const endings = win32.extname(program) === '' ? extensions : ['', ...extensions]
-  const folders = /[\\/]/.test(program) ? [''] : ['.', ...(valueOf(variables, 'PATH') ?? '').split(';')]
+  const folders = /[\\/]/.test(program) ? [''] : ['.', ...(ignoringCase(variables, 'PATH') ?? '').split(';')]
   const candidates = folders.flatMap((folder) => endings.map((ending) => win32.join(folder, `${program}${ending}`)))
   return candidates.find(exists)
 }
 
 /** Names of variables have no case on Windows. */
-function valueOf(variables: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+function ignoringCase(variables: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
   return Object.entries(variables).find(([key]) => key.toUpperCase() === name)?.[1]
 }
 

@@ -4,13 +4,13 @@ import type { FiredRule, Scenario, Shadow } from '../model/domain/scenario.ts'
 import { seededRandom } from '../model/domain/seeded-random.ts'
 import type { Environment } from '../state/environment.ts'
 import type { Model, StoredScenarioRun } from '../state/model/model.ts'
-import type { MatchedFault } from './faults/fault.ts'
+import { endsRequest, type MatchedFault } from './faults/fault.ts'
 import { isMet, matchesRule, type ScenarioRequest } from './rule-matching.ts'
 import {
   type RunRule,
   type ScenarioHistory,
   ScenarioRun,
-  type ScenarioDocument,
+  type DescribedScenario,
   type ScenarioWithDocument,
   sumOfShadows,
   UnknownScenarioError,
@@ -202,7 +202,7 @@ export class EnvironmentScenarios {
   }
 
   /** Those that are defined, in the order of their definition. */
-  list(): ScenarioDocument[] {
+  list(): DescribedScenario[] {
     return [...this.#definitions.values()].map(({ id, scenario }) => scenarioView(scenario, this.#runs.get(id)))
   }
 
@@ -215,7 +215,7 @@ export class EnvironmentScenarios {
   }
 
   /** Those that are defined, then the bundled ones that are not, which can be started all the same. */
-  async known(): Promise<ScenarioDocument[]> {
+  async known(): Promise<DescribedScenario[]> {
     const bundled = (await this.#bundled.all()).filter(({ name }) => !this.#definitions.get(name))
     return [...this.list(), ...bundled.map((scenario) => scenarioView(scenario, undefined))]
   }
@@ -349,11 +349,6 @@ function countOfAccount(count: StoredScenarioRun['rules'][number], { account, lo
   const number = Number(ownMember(count.of_accounts ?? {}, key) ?? 0) + 1
   count.of_accounts = { ...count.of_accounts, [key]: number }
   return number
-}
-
-/** Whether the request is over after this fault: with another answer, or without one. */
-function endsRequest({ fault: { phase } }: MatchedFault): boolean {
-  return phase === 'answer' || phase === 'connection'
 }
 
 function firedRule(

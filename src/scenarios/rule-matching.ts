@@ -96,8 +96,8 @@ export function isMet(when: RuleConditions, { number, now, startedAt, random }: 
     (first === undefined || number <= first) &&
     (every === undefined || number % every === 0) &&
     (after === undefined || (number > after && number <= after + times)) &&
-    (from === undefined || now >= timeOf(from, startedAt)) &&
-    (until === undefined || now < timeOf(until, startedAt)) &&
+    (from === undefined || now >= scenarioTimeMs(from, startedAt)) &&
+    (until === undefined || now < scenarioTimeMs(until, startedAt)) &&
     (probability === undefined || random() < probability)
   )
 }
@@ -109,6 +109,6 @@ export function isSpent({ nth, first, after, times = Infinity, per }: RuleCondit
   return counted >= Math.min(nth ?? Infinity, first ?? Infinity, (after ?? Infinity) + times)
 }
 
-function timeOf(time: ScenarioTime, startedAt: number): number {
+function scenarioTimeMs(time: ScenarioTime, startedAt: number): number {
   return 'at' in time ? milliseconds(time.at) : startedAt + time.after
 }

@@ -62,7 +62,7 @@ function matchedFault({ kind, params }: ScenarioFault): MatchedFault {
 }
 
 type Schemas = components['schemas']
-export type ScenarioDocument = Schemas['Scenario']
+export type DescribedScenario = Schemas['Scenario']
 export type ScenarioWithDocument = Schemas['ScenarioWithDocument']
 
 /** A name that no scenario has; `known` are those that there are. */
@@ -79,7 +79,7 @@ export class UnknownScenarioError extends Error {
   }
 }
 
-export function scenarioView(scenario: Scenario, run: StoredScenarioRun | undefined): ScenarioDocument {
+export function scenarioView(scenario: Scenario, run: StoredScenarioRun | undefined): DescribedScenario {
   const running = run?.running ?? false
   const state = run && run.state !== '' ? run.state : null
   const rules = scenario.rules.map((rule, index): Schemas['ScenarioRule'] => {

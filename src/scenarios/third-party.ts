@@ -59,7 +59,7 @@ interface Context {
 export function thirdPartyInterceptor({ scenarios: registry, pauses }: Context) {
   return (exchange: ThirdPartyRequest): ThirdPartyFault | undefined => {
     const scenarios = registry.of(exchange.environment)
-    const request = scenarios.active ? scenarioRequest(exchange) : undefined
+    const request = scenarios.active ? thirdPartyScenarioRequest(exchange) : undefined
     const fired = request && scenarios.match(request)
     if (!fired || fired.faults.length === 0) return undefined
     return async (response, plain) => {
@@ -73,7 +73,7 @@ export function thirdPartyInterceptor({ scenarios: registry, pauses }: Context) 
   }
 }
 
-function scenarioRequest(exchange: ThirdPartyRequest): ScenarioRequest | undefined {
+function thirdPartyScenarioRequest(exchange: ThirdPartyRequest): ScenarioRequest | undefined {
   const { connector, kind, request, account, trace, tool } = exchange
   const type = String(request.headers['content-type'] ?? '')
   const body = bodyByType(decodeBody(request.body, { 'content-type': type }, Infinity), type)

@@ -162,7 +162,7 @@ function putAccount(environment: Environment, thirdParty: ThirdParty, seed: Seed
   const { model } = environment
   const connector = environment.connector(seed.connector)
   if (!connector) throw new Error(`the seed has an account at ${JSON.stringify(seed.connector)}, which is no connector`)
-  const account = withCredentials(environment, connector, seed)
+  const account = accountOfSeed(environment, connector, seed)
   model.tables.accounts.put(account)
   if (seed.status === 'PENDING_VERIFICATION') newAuthRequest(environment, account)
   const accepted = seed.status === 'ACTIVE' ? account.credentials : account.pending?.credentials
@@ -172,7 +172,7 @@ function putAccount(environment: Environment, thirdParty: ThirdParty, seed: Seed
   }
 }
 
-function withCredentials(environment: Environment, connector: Connector, seed: SeedAccount): Account {
+function accountOfSeed(environment: Environment, connector: Connector, seed: SeedAccount): Account {
   const live = issuedBySeed(environment, connector, seed)
   const obtained = TRAITS[connector.authorization_type].source === 'service' ? live.credentials : {}
   const { id, sequence } = accountPlace(environment, seed)
@@ -284,7 +284,7 @@ export function expandSeed({ ids, model }: Environment, bundle: SeedBundle, fake
   const accounts = [...bundle.accounts]
   for (const generate of bundle.generate) {
     for (let count = 1; count <= generate.accounts; count++) {
-      const person = `${lettersOf(faker.person.firstName())}.${lettersOf(faker.person.lastName())}`
+      const person = `${lowerCaseLetters(faker.person.firstName())}.${lowerCaseLetters(faker.person.lastName())}`
       accounts.push(generatedAccount(generate, person, isNew))
     }
   }
@@ -305,6 +305,6 @@ function generatedAccount(
   }
 }
 
-function lettersOf(name: string): string {
+function lowerCaseLetters(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z]+/g, '')
 }

@@ -23,7 +23,7 @@ export interface EnvironmentState {
  * `ids` of a state that was read before are ignored: a sequence never goes back. @param refuse called with everything
  * that is wrong; the state is undefined when there was one
  */
-export async function readState(
+export async function readStateUpload(
   value: unknown,
   owner: { registry: EnvironmentRegistry; environment: Environment },
   refuse: (problem: Problem) => void,

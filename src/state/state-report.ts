@@ -23,7 +23,7 @@ export async function checkState(path: string, fileSystem: FileSystem = nodeFile
     const logs = await logGenerations(fileSystem, file)
     if ((await fileSystem.read(file)) === undefined && logs.length === 0)
       return { kind: 'unreadable', message: `${path}: there is no such file` }
-    return await report(fileSystem, file)
+    return await stateReportOf(fileSystem, file)
   } catch (error) {
     if (!(error instanceof Error)) throw error
     if (error instanceof StateError) return { kind: 'unreadable', message: error.message }
@@ -32,7 +32,7 @@ export async function checkState(path: string, fileSystem: FileSystem = nodeFile
   }
 }
 
-async function report(fileSystem: FileSystem, file: string): Promise<StateReport> {
+async function stateReportOf(fileSystem: FileSystem, file: string): Promise<StateReport> {
   try {
     const stored = await readStored(fileSystem, file)
     const environments = readRegistry(stored).environments()

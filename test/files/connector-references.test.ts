@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { documentChecks } from '../../src/app/document-checks.ts'
 import { References } from '../../src/files/connector-references.ts'
-import { fileProblems, readDocument } from '../../src/files/read.ts'
+import { fileProblems, readConfigDocument } from '../../src/files/read.ts'
 import { validateFiles } from '../../src/files/validate.ts'
 import { withFiles } from './files.ts'
 import { expectProblems, goldenCases } from './golden.ts'
@@ -19,7 +19,7 @@ function withTool(call: string, result = '{}', responders = GET): string {
 const CALL = '{ method: GET, path: /v1/notes/1 }'
 
 async function messagesOf(text: string): Promise<string[]> {
-  const document = await readDocument(text, 'c.yaml', documentChecks(false))
+  const document = await readConfigDocument(text, 'c.yaml', documentChecks(false))
   return document.kind === 'connector' ? fileProblems(document).map(({ message }) => message) : [document.kind]
 }
 

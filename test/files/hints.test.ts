@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { bareConnector } from '../../src/model/domain/connector-defaults.ts'
-import { fileProblems, readDocument } from '../../src/files/read.ts'
+import { fileProblems, readConfigDocument } from '../../src/files/read.ts'
 import { checkScenario } from '../../src/files/scenario-files.ts'
 import { seedProblems } from '../../src/files/seed-files.ts'
 import { cpuTime } from '../support/cpu-time.ts'
@@ -13,7 +13,7 @@ const path = (version: string, at: number) => `/${version}/resources/with/a/path
 const RESPONDERS = MANY.map((at) => ({ on: { method: 'GET', path: path('v2', at) }, respond: {} }))
 
 async function messagesOf(document: object): Promise<string[]> {
-  const read = await readDocument(JSON.stringify(document), 'body', DOCUMENT_CHECKS)
+  const read = await readConfigDocument(JSON.stringify(document), 'body', DOCUMENT_CHECKS)
   if (read.kind === 'seed') return seedProblems(read, KNOWN).map(({ message }) => message)
   const others = read.kind === 'scenario' ? checkScenario(read.source.value, DOCUMENT_CHECKS, KNOWN) : []
   return fileProblems(read, others).map(({ message }) => message)

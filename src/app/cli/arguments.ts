@@ -12,12 +12,12 @@ import {
   type FlagKind,
   flagsOf,
   type FlagValues,
-  rowOf,
+  commandRow,
   settingFlags,
   variableOf,
 } from './command-table.ts'
 
-export type Variables = Readonly<Record<string, string | undefined>>
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 export interface Arguments<Command extends CommandName> {
   readonly values: FlagValues<Command>
@@ -57,7 +57,7 @@ export interface Configuration {
 }
 
 export interface Surroundings {
-  readonly variables: Variables
+  readonly variables: EnvironmentVariables
   readonly configuration?: Configuration | undefined
 }
 
@@ -85,7 +85,7 @@ export function readArguments<Command extends CommandName>(
     if (origin) sources.set(flag.name, origin)
     values.set(flag.name, value)
   }
-  if (operands.length > 0 && rowOf(command).operands === undefined)
+  if (operands.length > 0 && commandRow(command).operands === undefined)
     throw new UsageError(`${command} takes no ${operands.join(' ')}.`)
   return {
     // The table of flags says which type each name has; a Map cannot carry that.
@@ -99,7 +99,7 @@ export function readArguments<Command extends CommandName>(
 
 /** The words for toolmock itself: all, or those before the first operand or `--` of a command that wraps another. */
 export function ownWords(command: CommandName, argv: readonly string[]): readonly string[] {
-  if (!rowOf(command).wraps) return argv
+  if (!commandRow(command).wraps) return argv
   return argv.slice(0, argumentTokens(flagsOf(command), argv).find(({ kind }) => kind !== 'option')?.index)
 }
 
@@ -118,7 +118,7 @@ export function settingOf(
 export function namedConfiguration(
   command: CommandName,
   argv: readonly string[],
-  variables: Variables,
+  variables: EnvironmentVariables,
 ): string | undefined {
   const configToken = argumentTokens(flagsOf(command), ownWords(command, argv)).findLast(
     (token) => token.kind === 'option' && token.name === 'config',
@@ -135,7 +135,7 @@ function isList(value: Value | undefined): value is readonly string[] {
   return Array.isArray(value)
 }
 
-function variableValue(flag: Flag, variables: Variables): Value | undefined {
+function variableValue(flag: Flag, variables: EnvironmentVariables): Value | undefined {
   const name = variableOf(flag)
   const text = name === undefined ? undefined : variables[name]?.trim()
   // Compose files and workflows set variables to an empty text when they mean that they are not set.
@@ -258,7 +258,7 @@ const OTHER_VARIABLES = [
 ]
 
 /** Variables whose name is nearly one that is read; they would otherwise be ignored without a word. */
-export function mistypedVariables(variables: Variables): string[] {
+export function mistypedVariables(variables: EnvironmentVariables): string[] {
   const others = Object.keys(variables).filter(
     (name) => name.startsWith('TOOLMOCK_') && !OTHER_VARIABLES.includes(name),
   )

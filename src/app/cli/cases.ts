@@ -223,17 +223,17 @@ async function checkCase(
       const wanted = [match[key] ?? []].flat()
       const texts = wanted.filter((each) => typeof each === 'string' && !each.includes('*')) as string[]
       for (const missing of texts.filter((each) => !names.includes(each)))
-        problems.push(unknownName([...at, key], missing, names))
+        problems.push(unknownCaseName([...at, key], missing, names))
     }
   }
   for (const part of ['items', 'accounts'] as const) {
     for (const [at, { connector, ...wanted }] of expect[part].entries()) {
       const described = bundle.connectors.find((each) => each.connector === connector)
       const place = [...inExpect, part, at]
-      if (!described) problems.push(unknownName([...place, 'connector'], connector, there))
+      if (!described) problems.push(unknownCaseName([...place, 'connector'], connector, there))
       else if ('collection' in wanted && !collectionNamed(described, wanted.collection))
         problems.push(
-          unknownName([...place, 'collection'], wanted.collection, Object.keys(described.collections ?? {})),
+          unknownCaseName([...place, 'collection'], wanted.collection, Object.keys(described.collections ?? {})),
         )
     }
   }
@@ -253,7 +253,7 @@ function matchProblems(match: Match, path: Path, extensions: readonly string[]):
   }
 }
 
-function unknownName(path: Path, name: string, there: readonly string[]): Problem {
+function unknownCaseName(path: Path, name: string, there: readonly string[]): Problem {
   const mistake = `${quote(name)}, which is not there${didYouMean(name, there)}`
   return { path, found: mistake, allowed: there.join(', ') || 'none, because there is none' }
 }

@@ -8,7 +8,7 @@ import {
   spawnableCommand,
   terminalState,
 } from '../../platform/platform.ts'
-import type { Variables } from './arguments.ts'
+import type { EnvironmentVariables } from './arguments.ts'
 import { ExitError } from './failure.ts'
 import type { CommandLine } from './server-options.ts'
 
@@ -55,7 +55,7 @@ export class ChildCommands {
    * @param output the file that takes its output; that of this process when absent
    * @throws ExitError when it is not started, with 126 or 127 as a shell, or the code of the signal
    */
-  async run(command: CommandLine, variables: Variables, output?: number): Promise<CommandEnd> {
+  async run(command: CommandLine, variables: EnvironmentVariables, output?: number): Promise<CommandEnd> {
     const early = this.#stopped
     if (early !== undefined) throw new ExitError(`${early} came before the command was started`, signalCode(early))
     return new Promise((resolve, reject) => {
@@ -71,12 +71,12 @@ export class ChildCommands {
         // A signal that cannot be sent is an error as well; the command still runs.
         if (child.pid !== undefined) return
         this.#children.delete(child)
-        reject(notStarted(command[0], error))
+        reject(commandNotStarted(command[0], error))
       })
       child.on('exit', (code, signal) => {
         this.#children.delete(child)
         if (this.#hasGroups) signalGroup(child, 'SIGKILL')
-        resolve(endOf(code, signal))
+        resolve(commandEnd(code, signal))
       })
     })
   }
@@ -96,7 +96,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function endOf(code: number | null, signal: NodeJS.Signals | null): CommandEnd {
+function commandEnd(code: number | null, signal: NodeJS.Signals | null): CommandEnd {
   if (signal !== null) return { code: signalCode(signal), failure: `the command was ended by ${signal}` }
   return { code: code ?? 1, failure: `the command failed with exit code ${code ?? 1}` }
 }
@@ -105,7 +105,7 @@ function signalCode(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal]
 }
 
-function notStarted(program: string, error: Error): ExitError {
+function commandNotStarted(program: string, error: Error): ExitError {
   const reason = systemReason(error)
   if (reason !== 'ENOENT' && reason !== 'ENOTDIR') {
     return new ExitError(`${program} cannot be executed (${reason})`, 126)

@@ -52,7 +52,7 @@ const text = valued<string>({ type: 'text' })
 const list = valued<readonly string[]>({ type: 'list' })
 const url = valued<string>({ type: 'url' })
 const whole = (min: number, max: number) => valued<number>({ type: 'whole', min, max })
-const oneOf = <Allowed extends string>(...allowed: readonly Allowed[]): ReturnType<typeof valued<Allowed>> =>
+const choiceFlag = <Allowed extends string>(...allowed: readonly Allowed[]): ReturnType<typeof valued<Allowed>> =>
   valued({ type: 'choice', allowed })
 
 /** A flag without a value: off by default. */
@@ -174,7 +174,7 @@ export const VERDICT = settableByVariable({
   'allow-violation': list('OPERATION[:FIELD]')(
     'what is provoked on purpose: of an operation, of one of its fields, or `unknown_path[:/PATH]`',
   ),
-  'fail-on': oneOf('warning', 'unread')('W')(
+  'fail-on': choiceFlag('warning', 'unread')('W')(
     'the verdict fails for every warning too (warning), or for fields and parameters that nothing reads (unread)',
   ),
   report: list(
@@ -192,7 +192,7 @@ const CHECKS = {
     'client-secret': text('SECRET')('client credentials'),
   }),
   only: list('PATTERN')('only checks of this name, where `*` matches any part: `verify/*`'),
-  consent: oneOf('control-api', 'skip')('HOW', { default: 'skip' })(
+  consent: choiceFlag('control-api', 'skip')('HOW', { default: 'skip' })(
     'control-api gives consent and moves the clock by the control API of a toolmock; skip omits those checks',
   ),
   ...ADMIN,
@@ -229,7 +229,7 @@ const TABLE = {
         ),
         'in-memory': toggle('no state file'),
         fresh: toggle('ignore and replace an existing state'),
-        durability: oneOf('strict', 'relaxed')('D', { default: 'strict' })(
+        durability: choiceFlag('strict', 'relaxed')('D', { default: 'strict' })(
           'strict answers once a change is on disk; relaxed answers at once, and a crash may lose the latest changes',
         ),
         ...SERVER,
@@ -238,7 +238,7 @@ const TABLE = {
         ),
         ...ADMIN,
         'allow-host': list('H')('a name at which the control API may be called, beside those that are always safe'),
-        'log-level': oneOf(...LOG_LEVELS)('L', { default: 'info' })(LOG_LEVELS.join(', ')),
+        'log-level': choiceFlag(...LOG_LEVELS)('L', { default: 'info' })(LOG_LEVELS.join(', ')),
         json: toggle('the ready line, the lines of requests and log lines are JSON'),
         quiet: toggle('no line for each request'),
       }),
@@ -257,7 +257,7 @@ const TABLE = {
     summary: 'print the connection variables of a running server',
     example: ['env --format github >> "$GITHUB_ENV"', 'gives the variables to the next steps of a job'],
     flags: {
-      format: oneOf('sh', 'json', 'dotenv', 'github')('F', { default: 'sh' })(
+      format: choiceFlag('sh', 'json', 'dotenv', 'github')('F', { default: 'sh' })(
         'lines for a shell, JSON, a .env file, or the file of GITHUB_ENV',
       ),
       json: toggle('the same as `--format json`'),
@@ -285,7 +285,7 @@ const TABLE = {
           'with `--cases`: run each of them so often; a run whose requests, answers or effects differ from the first one fails',
         ),
         ...SERVER,
-        'log-level': oneOf(...LOG_LEVELS)('L')(
+        'log-level': choiceFlag(...LOG_LEVELS)('L')(
           `${LOG_LEVELS.join(', ')}: written at once; without it warnings are printed after the command has ended`,
         ),
       }),
@@ -305,7 +305,7 @@ const TABLE = {
       'write a commented starter seed, connector and scenario into DIR (toolmock by default), and a configuration file that uses them',
     example: ['init mocks', 'writes mocks/seeds, mocks/scenarios and toolmock.config.yaml'],
     flags: {
-      connector: oneOf('calendar')('NAME')(
+      connector: choiceFlag('calendar')('NAME')(
         'write the worked example of the guide to connectors in place of the starter: calendar',
       ),
     },
@@ -343,8 +343,8 @@ const TABLE = {
     example: ['conform --base-url http://127.0.0.1:8665 --only "verify/*"', 'runs the checks of one group'],
     flags: {
       'base-url': url('URL')('the implementation to check (TOOLMOCK_URL by default)'),
-      format: oneOf('text', 'json', 'junit')('F', { default: 'text' })('what is printed: text, json or junit'),
-      basis: oneOf('document', 'convention', 'choice')('B')(
+      format: choiceFlag('text', 'json', 'junit')('F', { default: 'text' })('what is printed: text, json or junit'),
+      basis: choiceFlag('document', 'convention', 'choice')('B')(
         "only checks that rest on the service's document, on convention, or on a choice of this mock",
       ),
       connector: text('NAME')('the connector to check with (the first of type OAUTH by default)'),
@@ -369,7 +369,7 @@ const TABLE = {
       'allow-writes': toggle(
         'create, change and delete accounts whose identifier begins with `toolmock-drift-` at a service that is not on loopback; without it only reading requests are sent there',
       ),
-      'fail-on': oneOf('contract', 'mock', 'none')('CLASS', { default: 'contract' })(
+      'fail-on': choiceFlag('contract', 'mock', 'none')('CLASS', { default: 'contract' })(
         'exit 1 for findings of this class; mock includes contract',
       ),
       accept: text('FILE')(
@@ -378,7 +378,7 @@ const TABLE = {
       'write-settings': text('FILE')(
         'write a seed with the settings and words that make the mock answer as the service does',
       ),
-      format: oneOf('text', 'json', 'junit', 'sarif')('F', { default: 'text' })(
+      format: choiceFlag('text', 'json', 'junit', 'sarif')('F', { default: 'text' })(
         'what is printed: text, json, junit or sarif',
       ),
       ...CHECKS,
@@ -405,12 +405,12 @@ const TABLE = {
     example: ['report --format junit --output toolmock.xml --fail', 'ends a CI job that has used the server'],
     flags: {
       ...VERDICT,
-      format: oneOf(...CONTRACT_FORMATS)('F')(
+      format: choiceFlag(...CONTRACT_FORMATS)('F')(
         'text, as `run` prints it, json, junit (XML), sarif, gitlab (code quality), github (annotations) or html; all but json contain the coverage too; coverage has json and html',
       ),
       output: text('FILE', { short: 'o' })('where to write it (to stdout by default)'),
       fail: toggle('exit 1 when the verdict fails, once the report is written'),
-      judge: oneOf('prism')('J')(
+      judge: choiceFlag('prism')('J')(
         'prism checks the requests of the journal by Prism too and lists where it disagrees (second_opinion in the json of contract)',
       ),
       ...CALLER,
@@ -570,7 +570,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandName[]>> = 
   Project: ['init', 'config'],
 }
 
-export function rowOf(command: CommandName): CommandRow {
+export function commandRow(command: CommandName): CommandRow {
   return TABLE[command]
 }
 

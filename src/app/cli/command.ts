@@ -1,9 +1,9 @@
-import type { Arguments, Variables } from './arguments.ts'
+import type { Arguments, EnvironmentVariables } from './arguments.ts'
 import type { CommandName } from './command-table.ts'
 import type { Terminal } from '../../platform/terminal.ts'
 
 export interface CommandContext {
-  readonly variables: Variables
+  readonly variables: EnvironmentVariables
   readonly out: (line: string) => void
   readonly err: (line: string) => void
   /** False once the reader of `out` has gone away, as in `| head -1`. */

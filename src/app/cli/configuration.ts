@@ -80,7 +80,7 @@ export const configurationSchema = strict({
   ...Object.fromEntries(
     KEYED.map((flag) => [
       configurationKey(flag),
-      valueOf(flag)
+      flagValue(flag)
         .optional()
         .describe(`${capitalise(flag.help)}.`),
     ]),
@@ -89,7 +89,7 @@ export const configurationSchema = strict({
   verdict: verdict.optional().describe('How `run` judges its requests.'),
 })
 
-function valueOf({ kind }: Flag): z.ZodType<Value> {
+function flagValue({ kind }: Flag): z.ZodType<Value> {
   switch (kind.type) {
     case 'switch':
       return z.boolean()

@@ -184,7 +184,7 @@ async function listScenarios({ call, printTable }: ControlSession<'scenario'>): 
     { title: 'NAME', cell: ({ name }) => name },
     {
       title: 'STATE',
-      cell: (each) => (each.started ? stateOf(each) : ''),
+      cell: (each) => (each.started ? scenarioState(each) : ''),
       style: ({ running, spent }) => (running && !spent ? 'green' : 'dim'),
     },
     { title: 'FIRED', cell: (each) => (each.started ? String(hitsOf(each)) : '') },
@@ -201,7 +201,7 @@ async function showScenario({ call, printTable }: ControlSession<'scenario'>, na
       `there is no scenario ${quote(name)}${didYouMean(name, names)}; ${thereAre(names, 'none is defined')}`,
     )
   }
-  const before = `${scenario.name} (${stateOf(scenario)})${scenarioDescription(scenario)}\n\n`
+  const before = `${scenario.name} (${scenarioState(scenario)})${scenarioDescription(scenario)}\n\n`
   printTable({ response: scenario, rows: scenario.rules, before }, [
     { title: 'RULE', wraps: true, cell: (rule) => rule.name },
     { title: 'AT', cell: ({ at }) => at },
@@ -216,7 +216,7 @@ function scenarioDescription({ description }: ScenarioView): string {
 }
 
 /** In the words of the dashboard. */
-function stateOf({ running, spent, started, state }: ScenarioView): string {
+function scenarioState({ running, spent, started, state }: ScenarioView): string {
   const word = spent ? 'spent' : 'running'
   if (running) return state === null ? word : `${word}: ${state}`
   return started ? 'stopped' : 'not started'

@@ -53,7 +53,7 @@ export function controlSession<Name extends ControlCommandName>(
     const stream = await client.open({ method: 'GET', path, headers: adminHeaders(server) }).catch((error: unknown) => {
       throw notResponding(server.url, error)
     })
-    return entriesOf(stream)
+    return streamedEntries(stream)
   }
   const print = (response: unknown, text: () => string): void => context.out(json ? jsonText(response, 2) : text())
   const printTable: ControlSession<Name>['printTable'] = (
@@ -96,7 +96,7 @@ export function controlCall(server: Server, environment: string): ControlClient[
 }
 
 /** The entries in a stream of server-sent events. A connection that breaks is its end. */
-async function* entriesOf(stream: Readable): AsyncIterable<JournalEntry> {
+async function* streamedEntries(stream: Readable): AsyncIterable<JournalEntry> {
   let unread = ''
   try {
     for await (const text of stream.setEncoding('utf8') as AsyncIterable<string>) {

@@ -37,14 +37,14 @@ export async function startDetached(
   args: Arguments<'start'>,
   { variables, out, err }: CommandContext,
 ): Promise<number | undefined> {
-  const settings = settingsOf(args)
+  const settings = detachedSettings(args)
   const print = ({ text = '', notices = [] }: Partial<NonNullable<DetachedServer['ready']>> = {}): number => {
     out(text)
     for (const line of notices) err(line)
     return 0
   }
   await reportWrite(FOLDER, () => makeDirectory(FOLDER))
-  const running = await runningServer(settings)
+  const running = await startedServer(settings)
   if (running) {
     requireSameSettings(running, settings)
     return print(running.ready)
@@ -82,7 +82,7 @@ export async function startDetached(
 }
 
 /** Claims the file for this start, or answers the server that has it. Waits for one that is starting. */
-async function runningServer(settings: DetachedServer['settings']): Promise<DetachedServer | undefined> {
+async function startedServer(settings: DetachedServer['settings']): Promise<DetachedServer | undefined> {
   const claim: DetachedServer = { pid: process.pid, settings }
   for (let unreadable = 0; ;) {
     const file = await open(SERVER_FILE, 'wx', 0o600).catch((error: unknown) => {
@@ -126,7 +126,7 @@ function requireSameSettings(
 }
 
 /** As JSON has them, so that they can be compared with those of the file. The admin token is a hash there. */
-function settingsOf({ values }: Arguments<'start'>): DetachedServer['settings'] {
+function detachedSettings({ values }: Arguments<'start'>): DetachedServer['settings'] {
   const { 'admin-token': token, detach: _detach, help: _help, version: _version, ...others } = values
   const hash = token === undefined ? undefined : createHash('sha256').update(token).digest('hex')
   return JSON.parse(JSON.stringify({ ...others, 'admin-token': hash })) as DetachedServer['settings']

@@ -30,7 +30,7 @@ function unmetRequests({ requests, never }: Expectations, services: App['service
     const { ok, matched, near_misses } = verdict
     if (ok) return []
     const matching = matched === 0 ? [] : journal.query({ match }).map(({ id }) => id)
-    const sentence = matchedText(verdict, query, timesText(times))
+    const sentence = matchedText(verdict, query, expectedTimes(times))
     const ids = [...matching, ...near_misses.map(({ id }) => id)]
     return [{ ...caseReason(code, sentence, near_misses.map(nearMissText)), requests: ids }]
   }
@@ -40,7 +40,7 @@ function unmetRequests({ requests, never }: Expectations, services: App['service
   ]
 }
 
-function timesText(times: number | undefined): string {
+function expectedTimes(times: number | undefined): string {
   if (times === undefined) return 'at least 1'
   return times === 0 ? 'none' : `exactly ${times}`
 }
@@ -70,7 +70,7 @@ async function unmetItems(
   })
   const matched = items.filter(testOfConditions(conditionsOf(where))).length
   if (times === undefined ? matched > 0 : matched === times) return []
-  const sentence = `${plural(matched, 'item')} of ${subject} with ${jsonText(where)}; wanted: ${timesText(times)}`
+  const sentence = `${plural(matched, 'item')} of ${subject} with ${jsonText(where)}; wanted: ${expectedTimes(times)}`
   const near = items.slice(-3).map((item) => `there is ${jsonText(maskJson(item))}`)
   return [caseReason('item', sentence, near)]
 }

@@ -1,11 +1,11 @@
 import { capitalise } from '../../model/domain/text.ts'
-import { type Command, COMMAND_GROUPS, type CommandRow, type Flag, flagsOf, rowOf } from './command-table.ts'
+import { type Command, COMMAND_GROUPS, type CommandRow, type Flag, flagsOf, commandRow } from './command-table.ts'
 import { type Terminal, wrapText } from '../../platform/terminal.ts'
 
 export function programHelp(terminal: Terminal | undefined): string {
   const groups = Object.entries(COMMAND_GROUPS).map(([title, names]) => {
     const rows = names.map((name): Row => {
-      const { operands = '', summary }: CommandRow = rowOf(name)
+      const { operands = '', summary }: CommandRow = commandRow(name)
       return [`${name}${operands}`, summary]
     })
     return { title, rows }

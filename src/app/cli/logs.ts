@@ -3,7 +3,7 @@ import { matchesValue } from '../../model/domain/value-match.ts'
 import type { JournalEntry } from '../library/types.ts'
 import type { Run } from './command.ts'
 import { type ControlSession, controlSession } from './control-session.ts'
-import { entryFacts, requestLine } from './request-line.ts'
+import { factsOfEntry, requestLine } from './request-line.ts'
 
 /** `logs`, `logs -f`: the latest requests of an environment, and each new one. */
 export const logs: Run<'logs'> = async (args, context) => {
@@ -14,7 +14,7 @@ export const logs: Run<'logs'> = async (args, context) => {
   const events = follow ? await session.events() : undefined
   const { requests } = await call('GET /requests', { query: { operation, status, limit, kind: '*' } })
   const show = (entry: JournalEntry): void => {
-    session.out(values.json ? jsonText(entry) : requestLine(entryFacts(entry), session.terminal))
+    session.out(values.json ? jsonText(entry) : requestLine(factsOfEntry(entry), session.terminal))
   }
   for (const entry of requests) show(entry)
   const isFiltered = operation !== undefined || status !== undefined

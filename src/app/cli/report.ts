@@ -37,7 +37,7 @@ export const report: Run<'report'> = async (args, context) => {
     ...(values['allow-no-requests'] && name === 'contract' ? ['allow_no_requests=true'] : []),
   ]
   const text = await fetchReport(args, `${name}?${query.join('&')}`)
-  const content = format === 'json' ? `${jsonText(readJson(text), 2)}\n` : checkedReport(text, format)
+  const content = format === 'json' ? `${jsonText(readReportJson(text), 2)}\n` : checkedReport(text, format)
   if (output === undefined) {
     const { lineOnTerminal } = await import('../../journal/verdict/formats/text.ts')
     const lineOf = (line: string): string => (format === 'text' ? lineOnTerminal(line, terminal) : line)
@@ -47,7 +47,7 @@ export const report: Run<'report'> = async (args, context) => {
     out(`wrote ${output}`)
   }
   if (!values.fail) return 0
-  const { ok, total } = readJson(await fetchReport(args, 'contract?format=json')) as unknown as ContractReport
+  const { ok, total } = readReportJson(await fetchReport(args, 'contract?format=json')) as unknown as ContractReport
   const { nothingJudged } = await import('../../journal/verdict/verdict.ts')
   const [reason] = values['allow-no-requests']
     ? []
@@ -80,7 +80,7 @@ function reportName(
 const NO_REPORT = 'the server does not answer with a report; is it a toolmock?'
 
 /** @throws StartError when another server answers at the address */
-function readJson(text: string): JsonObject {
+function readReportJson(text: string): JsonObject {
   const value = parsedJson(text)
   if (isJsonObject(value) && 'schema_version' in value) return value
   throw new StartError(NO_REPORT)

@@ -52,7 +52,7 @@ export function lineFacts(entry: StoredEntry, instants: InstantCache) {
   }
 }
 
-export function entryFacts(entry: JournalEntry): RequestFacts {
+export function factsOfEntry(entry: JournalEntry): RequestFacts {
   const { query, request, account_state } = entry
   const body: unknown = request.body
   const { connector, identifier } = account_state ?? { ...(isJsonObject(body) ? body : {}), ...query }
@@ -72,15 +72,15 @@ export function requestLine(facts: RequestFacts, terminal: Terminal | undefined)
   const { at } = facts
   if (!terminal) {
     let line = at
-    for (const [text] of piecesOf(facts)) line += ` ${text}`
+    for (const [text] of linePieces(facts)) line += ` ${text}`
     return line
   }
   const isToday = at.startsWith(instant(systemTime()).slice(0, 10))
   const time = `${isToday ? '' : `${at.slice(0, 10)} `}${at.slice(11, 19)}`
-  return laidOut([[time, 'dim'], ...piecesOf(facts)], terminal, time.length + 1)
+  return laidOut([[time, 'dim'], ...linePieces(facts)], terminal, time.length + 1)
 }
 
-function piecesOf(facts: RequestFacts): Piece[] {
+function linePieces(facts: RequestFacts): Piece[] {
   const { path, operation, method, status, duration_ms: duration, environment, connector, identifier, tool } = facts
   const pieces = facts.findings.map((finding): Piece => {
     return [withoutControls(`${finding.kind}: ${findingText(finding)}`), isViolation(finding) ? 'red' : 'yellow']
@@ -99,7 +99,7 @@ function piecesOf(facts: RequestFacts): Piece[] {
   }
   if (isUneventful(facts)) return pieces
   if (facts.error_code !== null) pieces.push([withoutControls(facts.error_code), statusStyle(status)])
-  pieces.push(...effectsOf(facts))
+  pieces.push(...effectPieces(facts))
   if (isWorthExplaining(facts) && facts.id !== '') pieces.push([withoutControls(facts.id), 'dim'])
   return pieces
 }
@@ -116,7 +116,7 @@ function isWorthExplaining({ status, injected, findings, rules }: RequestFacts):
   return status === 0 || status >= 400 || injected || findings.length > 0 || rules.length > 0
 }
 
-function* effectsOf({ due, upstream, refreshes, transitions, rules }: RequestFacts): Generator<Piece> {
+function* effectPieces({ due, upstream, refreshes, transitions, rules }: RequestFacts): Generator<Piece> {
   for (const { event, from, to } of due) yield [`due: ${event} ${from} → ${to}`, 'cyan']
   if (upstream.length > 0) yield [`→ ${upstreamText(upstream)}`]
   for (const { shared, outcome } of refreshes) if (shared) yield [`refresh of another request: ${outcome}`]

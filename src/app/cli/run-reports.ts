@@ -5,7 +5,7 @@ import { makeDirectory } from '../../platform/disk/make-directory.ts'
 import { FORMATS, renderReport, type ReportFormat } from '../../journal/verdict/formats/formats.ts'
 import type { JudgedReports } from '../../journal/verdict/verdict.ts'
 import type { RouteSwitches, VerdictOptions } from '../../journal/verdict/verdict-options.ts'
-import type { Arguments, Variables } from './arguments.ts'
+import type { Arguments, EnvironmentVariables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { variableOf } from './command-table.ts'
 import { UsageError } from './failure.ts'
@@ -55,7 +55,10 @@ export async function writeReports(files: readonly ReportFile[], judged: JudgedR
 }
 
 /** Adds Markdown to the summary of a CI step where there is one; answers a message when that fails. */
-async function addToStepSummary({ GITHUB_STEP_SUMMARY: file }: Variables, markdown: () => string): Promise<string[]> {
+async function addToStepSummary(
+  { GITHUB_STEP_SUMMARY: file }: EnvironmentVariables,
+  markdown: () => string,
+): Promise<string[]> {
   if (file === undefined || file === '') return []
   try {
     // A heading begins after an empty line, and what is there already may not end with a line break.

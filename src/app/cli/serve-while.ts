@@ -1,7 +1,7 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import type { App, AppOptions } from '../app.ts'
 import type { VerdictOptions } from '../../journal/verdict/verdict-options.ts'
-import type { Arguments, Variables } from './arguments.ts'
+import type { Arguments, EnvironmentVariables } from './arguments.ts'
 import type { ChildCommands } from './child-command.ts'
 import type { CommandContext } from './command.ts'
 import type { DeferredLog } from './log.ts'
@@ -40,7 +40,7 @@ export async function withApp<Result>(
 export async function serveWhile(
   options: AppOptions,
   { given, command, log, commands }: Running,
-  variables: Variables,
+  variables: EnvironmentVariables,
   { journalOf, output }: { readonly journalOf?: (file: string) => string; readonly output?: number | undefined } = {},
 ) {
   const journal = await openRunJournal(given.values.journal, journalOf)
@@ -69,7 +69,7 @@ export async function serveWhile(
 }
 
 /** TOOLMOCK_RUN tells the library to use this server: TOOLMOCK_URL alone may be left in the shell of a developer. */
-async function connectionVariables({ client, trust }: App, url: string, variables: Variables) {
+async function connectionVariables({ client, trust }: App, url: string, variables: EnvironmentVariables) {
   for (const [name, file] of Object.entries(trust)) {
     const { [name]: others = '' } = variables
     // A file that cannot be read is ignored: Node.js itself only warns of it.

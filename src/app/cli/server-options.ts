@@ -29,7 +29,7 @@ export function checkStart(read: StartArguments): void {
     throw new UsageError('--in-memory keeps no file and --state names one: give one of the two.')
   }
   refuseTlsConflict(read)
-  const [file, journal] = [stateOf(read), values.journal]
+  const [file, journal] = [stateFileOption(read), values.journal]
   if (file !== null && journal !== undefined && resolve(file) === resolve(journal)) {
     throw new UsageError(`--journal and --state both name ${journal}: the journal needs a file of its own.`)
   }
@@ -93,7 +93,7 @@ export function startOptions(read: StartArguments, log: AppOptions['log']): AppO
   return {
     ...mockOptions(read),
     journalFile: values.journal,
-    state: stateOf(read),
+    state: stateFileOption(read),
     stateSchema: values['state-schema'],
     lease: values.lease,
     replicaUrl: values['replica-url'],
@@ -103,7 +103,7 @@ export function startOptions(read: StartArguments, log: AppOptions['log']): AppO
     baseUrl: values['base-url'],
     adminToken: values['admin-token'],
     allowHosts: values['allow-host'],
-    tls: tlsOf(read, () => temporaryCertificate(read)),
+    tls: tlsOption(read, () => temporaryCertificate(read)),
     log,
   }
 }
@@ -114,7 +114,7 @@ export function runOptions(read: RunArguments, log: AppOptions['log']): AppOptio
     ...mockOptions(read),
     journalFile: read.values.journal,
     state: null,
-    tls: tlsOf(read, () => ({ hosts: [LOOPBACK] })),
+    tls: tlsOption(read, () => ({ hosts: [LOOPBACK] })),
     log,
   }
 }
@@ -146,7 +146,7 @@ function mockOptions({ values, setBy, configuration }: StartArguments | RunArgum
 }
 
 /** A state file given by flag wins over TOOLMOCK_IN_MEMORY, as any flag wins over any variable. */
-function stateOf(read: StartArguments): string | null {
+function stateFileOption(read: StartArguments): string | null {
   return read.values['in-memory'] && !isSetByStrongerSource(read, 'state', 'in-memory') ? null : read.values.state
 }
 
@@ -162,7 +162,7 @@ function refuseTlsConflict({ values, setBy }: StartArguments | RunArguments): vo
   }
 }
 
-function tlsOf(read: StartArguments | RunArguments, temporary: () => AppOptions['tls']): AppOptions['tls'] {
+function tlsOption(read: StartArguments | RunArguments, temporary: () => AppOptions['tls']): AppOptions['tls'] {
   const { values } = read
   const [cert, key] = [values['tls-cert'], values['tls-key']]
   const isOwn = cert !== undefined && key !== undefined && !isSetByStrongerSource(read, 'tls', 'tls-cert')
@@ -173,7 +173,7 @@ function tlsOf(read: StartArguments | RunArguments, temporary: () => AppOptions[
 function temporaryCertificate(read: StartArguments): AppOptions['tls'] {
   const { values } = read
   const base = values['base-url']
-  const state = stateOf(read)
+  const state = stateFileOption(read)
   return {
     hosts: [values.host, ...(base === undefined ? [] : [new URL(base).hostname.replaceAll(/^\[|\]$/g, '')])],
     authorityFile: state === null ? undefined : `${state.replace(/\.json$/, '')}.authority.pem`,

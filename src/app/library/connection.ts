@@ -22,7 +22,7 @@ export interface ConnectOptions {
  */
 export async function readConnection(url: string, options: ConnectOptions): Promise<EnvironmentParts> {
   const { clientId, clientSecret, adminToken, environment = 'default', ca } = options
-  const address = serverUrl(url)
+  const address = checkedServerUrl(url)
   const control = new ControlClient({ url: address, adminToken, ca }, environment)
   const variables = await control.call('GET /env', { query: { format: 'json' } })
   return {
@@ -36,7 +36,7 @@ export async function readConnection(url: string, options: ConnectOptions): Prom
   }
 }
 
-function serverUrl(url: string): string {
+function checkedServerUrl(url: string): string {
   if (isBaseUrl(url)) return url.replace(/\/+$/, '')
   throw invalidArgument(
     `connect: ${argumentText(url)} is not ${BASE_URL_RULE}; give the URL of the server, such as http://127.0.0.1:8665`,

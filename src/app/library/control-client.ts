@@ -68,7 +68,7 @@ export class ControlClient {
     const response = await this.#http.send(request).catch((error: unknown) => {
       throw serverUnreachable(url, error)
     })
-    return responseOf(url, response) as ControlResponse<R>
+    return controlResult(url, response) as ControlResponse<R>
   }
 
   /** A call whose answer says nothing more. @throws ToolmockError as `call` */
@@ -104,7 +104,7 @@ function fillTemplate(route: ControlCallRoute, template: string, parts: object):
 }
 
 /** @throws ToolmockError for an error of the control API, and for an answer that no toolmock gives */
-function responseOf(url: string, { status, text }: HttpResponse): unknown {
+function controlResult(url: string, { status, text }: HttpResponse): unknown {
   const value = parsedJson(text)
   if (status >= 200 && status < 300 && value !== undefined) return value
   const { error } = (value ?? {}) as { error?: { code?: unknown; message?: string; details?: readonly ErrorDetail[] } }

@@ -67,7 +67,7 @@ export async function createToolmock(options: ToolmockOptions = {}): Promise<Too
   const app = await appOptions(options)
     .then(createApp)
     .catch((error: unknown) => {
-      throw notStarted(error)
+      throw startFailure(error)
     })
   const { host = LOOPBACK, port = 0, adminToken } = options
   try {
@@ -80,7 +80,7 @@ export async function createToolmock(options: ToolmockOptions = {}): Promise<Too
     })
   } catch (error) {
     await app.close()
-    throw notStarted(error)
+    throw startFailure(error)
   }
 }
 
@@ -174,7 +174,7 @@ async function readScenarios(names: readonly string[]): Promise<(string | Scenar
       ),
     )
   } catch (error) {
-    throw notStarted(error)
+    throw startFailure(error)
   }
 }
 
@@ -185,7 +185,7 @@ const CLOCK: Rule = {
     Number(typeof value === 'string' ? instantOf(value) : value instanceof Date ? value : Number.NaN) >= 0,
 }
 
-const textOf = (allowed: string, isAllowed: (text: string) => boolean): Rule => ({
+const textRule = (allowed: string, isAllowed: (text: string) => boolean): Rule => ({
   allowed,
   accepts: (value) => typeof value === 'string' && isAllowed(value),
 })
@@ -194,7 +194,7 @@ const CONFIG: Rule = {
   accepts: (value) => value === false || TEXT.accepts(value),
 }
 
-const BASE_URL = textOf(BASE_URL_RULE, isBaseUrl)
+const BASE_URL = textRule(BASE_URL_RULE, isBaseUrl)
 
 const PARAMETERS: Rule = {
   allowed: 'an object of tool, connector and identifier, whose values are texts',
@@ -235,7 +235,7 @@ export const RULES = {
   descriptors: { ...TEXTS, flag: '--descriptors' },
   mcp: { ...BOOLEAN, flag: '--mcp' },
   tls: { ...TLS, flag: '--tls' },
-  adminToken: textOf(ADMIN_TOKEN_RULE, isAdminToken),
+  adminToken: textRule(ADMIN_TOKEN_RULE, isAdminToken),
   allowHosts: TEXTS,
   allowOutbound: { ...BOOLEAN, flag: '--allow-outbound' },
   watch: BOOLEAN,
@@ -281,7 +281,7 @@ async function appOptions(options: ToolmockOptions): Promise<AppOptions> {
   return { ...configured, ...withoutUndefined(ownOptions) }
 }
 
-function notStarted(error: unknown): ToolmockError {
+function startFailure(error: unknown): ToolmockError {
   if (error instanceof ToolmockError) return error
   const message = error instanceof Error ? error.message : String(error)
   return new ToolmockError('NOT_STARTED', `toolmock did not start: ${message}`, { cause: error })

@@ -47,11 +47,11 @@ export function scenariosOf(control: ControlClient): MockScenarios {
       (await control.call('POST /scenarios/{name}/start', { path: { name: nameWith(name, parameters) } })).scenario,
     stop: async (name) => (await control.call('POST /scenarios/{name}/stop', { path: { name } })).scenario,
     clear: () => control.send('DELETE /scenarios'),
-    unfired: async () => (await list()).filter(({ started }) => started).flatMap(rulesNotFired),
+    unfired: async () => (await list()).filter(({ started }) => started).flatMap(rulesWithoutHits),
   }
 }
 
-function rulesNotFired({ name, running, rules }: ScenarioView): UnfiredRule[] {
+function rulesWithoutHits({ name, running, rules }: ScenarioView): UnfiredRule[] {
   return rules
     .filter(({ must_fire, hits }) => must_fire && hits === 0)
     .map(({ name: rule, at, matched }) => ({ scenario: name, rule, at, matched, stopped: !running }))

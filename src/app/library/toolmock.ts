@@ -113,8 +113,8 @@ export interface EnvironmentParts {
 /** @internal */
 export function toolmockOf(parts: EnvironmentParts): Toolmock {
   return {
-    ...environmentOf(parts),
-    environment: async (name, options) => environmentOf(await createEnvironment(parts, name, options)),
+    ...toolmockEnvironment(parts),
+    environment: async (name, options) => toolmockEnvironment(await createEnvironment(parts, name, options)),
   }
 }
 
@@ -142,7 +142,7 @@ export async function sharedToolmock(server: EnvironmentParts): Promise<Toolmock
   }
 }
 
-function environmentOf({ control, env, end }: EnvironmentParts): ToolmockEnvironment {
+function toolmockEnvironment({ control, env, end }: EnvironmentParts): ToolmockEnvironment {
   let ended: Promise<void> | undefined
   const close = (): Promise<void> => {
     control.close()

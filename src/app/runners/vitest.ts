@@ -30,7 +30,7 @@ export function toolmockTest(options: ToolmockTestOptions = {}): TestAPI<Toolmoc
       await use(await toolmockServers.of(options))
     },
     mock: async ({ toolmock, task }, use) => {
-      await using run = await TestRun.begin(toolmock, options, labelOf(task))
+      await using run = await TestRun.begin(toolmock, options, testLabelOf(task))
       await use(run.mock)
       const explanation = await run.end(task.result?.state === 'fail')
       // Vitest shows what a test prints together with the test.
@@ -44,7 +44,7 @@ export function toolmockTest(options: ToolmockTestOptions = {}): TestAPI<Toolmoc
 export const test: TestAPI<ToolmockFixtures> = toolmockTest()
 
 /** A test as its reporter names it, so that the findings of a verdict lead back to it. */
-function labelOf({ name, suite, file, location }: TestTask): TestLabel {
+function testLabelOf({ name, suite, file, location }: TestTask): TestLabel {
   const names = [name]
   for (let each = suite; each; each = each.suite) names.unshift(each.name)
   return { label: names.join(' > '), file: file.filepath, ...(location && { line: location.line }) }

@@ -91,11 +91,11 @@ export class Catalog {
   async #listTools(connector: string): Promise<ListedTool[]> {
     const response = await this.#api.get('/tools', { 'filter.connector': connector, page_size: 100 })
     if (response.status !== 200) throw new Skipped('the target serves no list of tools')
-    return response.objects('tools').flatMap(listedTool)
+    return response.objects('tools').flatMap(catalogTool)
   }
 }
 
-function listedTool(tool: JsonObject): ListedTool[] {
+function catalogTool(tool: JsonObject): ListedTool[] {
   const name = valueAt(tool, 'definition.name')
   if (typeof name !== 'string') return []
   const required = valueAt(tool, 'definition.input_schema.required')

@@ -10,7 +10,7 @@ export function conformReportText(report: ConformReport, format: 'text' | 'json'
     case 'json':
       return JSON.stringify({ checks: report.checks, summary: report.summary }, undefined, 2)
     case 'junit':
-      return junitReport(report)
+      return conformJunit(report)
   }
 }
 
@@ -34,7 +34,7 @@ function skippedReasons(checks: readonly CheckOutcome[]): string[] {
   return [...reasons].map(([reason, count]) => `${count} skipped: ${reason}`)
 }
 
-function junitReport({ checks }: ConformReport): string {
+function conformJunit({ checks }: ConformReport): string {
   const cases = checks.map(({ id, title, basis, result, reason }): JunitCase => {
     const [className = ''] = id.split('/')
     const about = { className, name: `${id}: ${title} (${basis})` }

@@ -66,21 +66,21 @@ export class ServiceResponse {
   string(path: string): string {
     const value = this.at(path)
     if (typeof value === 'string' && value !== '') return value
-    throw new Broken(`${this.asked} to answer a text in ${path}`, responseText(value))
+    throw new Broken(`${this.asked} to answer a text in ${path}`, valueExcerpt(value))
   }
 
   /** @throws Broken */
   list(path: string): JsonValue[] {
     const value = this.at(path)
     if (Array.isArray(value)) return value
-    throw new Broken(`${this.asked} to answer an array in ${path}`, responseText(value))
+    throw new Broken(`${this.asked} to answer an array in ${path}`, valueExcerpt(value))
   }
 
   /** @throws Broken */
   objects(path: string): JsonObject[] {
     return this.list(path).map((item) => {
       if (isJsonObject(item)) return item
-      throw new Broken(`${this.asked} to answer objects in ${path}`, responseText(item))
+      throw new Broken(`${this.asked} to answer objects in ${path}`, valueExcerpt(item))
     })
   }
 
@@ -88,7 +88,7 @@ export class ServiceResponse {
   object(path: string): JsonObject {
     const value = this.at(path)
     if (isJsonObject(value)) return value
-    throw new Broken(`${this.asked} to answer an object in ${path}`, responseText(value))
+    throw new Broken(`${this.asked} to answer an object in ${path}`, valueExcerpt(value))
   }
 
   /** @throws Broken unless the value at `path` equals `expected` */
@@ -107,19 +107,19 @@ export class ServiceResponse {
     const value = this.headers[name.toLowerCase()]
     const text = Array.isArray(value) ? value.join(', ') : value
     if (text !== undefined && pattern.test(text)) return this
-    throw new Broken(`${this.asked} to answer the header ${name} like ${pattern.source}`, responseText(text))
+    throw new Broken(`${this.asked} to answer the header ${name} like ${pattern.source}`, valueExcerpt(text))
   }
 }
 
 /** @throws Broken unless both are equal */
 export function equal(actual: unknown, expected: unknown, what: string): void {
   if (isDeepStrictEqual(comparableValue(actual), comparableValue(expected))) return
-  throw new Broken(`${what} to be ${responseText(expected)}`, responseText(actual))
+  throw new Broken(`${what} to be ${valueExcerpt(expected)}`, valueExcerpt(actual))
 }
 
 /** @throws Broken unless `holds` */
 export function must(holds: boolean, expected: string, actual: unknown): void {
-  if (!holds) throw new Broken(expected, responseText(actual))
+  if (!holds) throw new Broken(expected, valueExcerpt(actual))
 }
 
 /** @throws Broken unless both have the same members, in any order */
@@ -149,7 +149,7 @@ function comparableValue(value: unknown): unknown {
   return value === undefined ? undefined : parseJson(jsonText(value))
 }
 
-function responseText(value: unknown): string {
+function valueExcerpt(value: unknown): string {
   return value === undefined ? 'nothing' : bodyExcerpt(jsonText(value))
 }
 

@@ -107,7 +107,7 @@ export class ResponseComparison {
     const [clock, serviceClock] = [mock, service].map(({ headers }) => Date.parse(String(headers['date'])) || 0)
     this.#clocks = { ahead: (serviceClock ?? 0) - (clock ?? 0), mock: clock ?? 0 }
     this.#compareHeaders(schema.headers, mock, service)
-    const [mine, theirs] = [responseBody(mock), responseBody(service)]
+    const [mine, theirs] = [comparedBody(mock), comparedBody(service)]
     if (mock.status >= 400 || isMcpOperation(operation))
       this.#errorCodes(schema.body?.basis ?? schema.basis, mine, theirs)
     this.#compareValues(schema.body, '', mine, theirs)
@@ -349,6 +349,6 @@ function fitsSchema(schema: JsonObject, text: string): boolean {
 }
 
 /** The parsed body; a text that is no JSON as it is, undefined where there is none. */
-function responseBody({ text }: ServiceResponse): Value {
+function comparedBody({ text }: ServiceResponse): Value {
   return text === '' ? undefined : (parsedJson(text) ?? text)
 }

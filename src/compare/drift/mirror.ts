@@ -21,7 +21,7 @@ export async function mirrorOf(api: Api, mock: Api): Promise<JsonObject | undefi
   )
   if (listed.length === 0 || (isSame && listed.length === mockConnections.length)) return undefined
   const tools = await objectsAt(api, '/tools?page_size=1000', 'tools')
-  const connectors = listed.flatMap((connection) => connectorOf(connection, tools))
+  const connectors = listed.flatMap((connection) => mirroredConnector(connection, tools))
   const names = new Set(connectors.map(({ connector }) => connector))
   // The mock has no place for a type that the document does not have.
   const mirrored = listed.filter(
@@ -37,7 +37,7 @@ function isOtherType(type: JsonValue | undefined, mockConnection: JsonObject | u
 }
 
 /** A connection without a tool needs no connector of its own. */
-function connectorOf(connection: JsonObject, tools: readonly JsonObject[]): JsonObject[] {
+function mirroredConnector(connection: JsonObject, tools: readonly JsonObject[]): JsonObject[] {
   const [name, provider] = [textAt(connection, 'key_id'), textAt(connection, 'provider')]
   const type = CONNECTION_TYPES.find((each) => each === connection['type'])
   const authorization_type = type && typeOfConnection(type)
@@ -49,14 +49,14 @@ function connectorOf(connection: JsonObject, tools: readonly JsonObject[]): Json
       connector: name,
       ...(ofTools === name ? {} : { provider: ofTools }),
       ...{ authorization_type, ...(TRAITS[authorization_type].source === 'consent' && { people: DEFAULT_PEOPLE }) },
-      ...{ tools: listed.flatMap(toolOf), responders: [ANSWER] },
+      ...{ tools: listed.flatMap(mirroredTool), responders: [ANSWER] },
     },
   ]
 }
 
 const ANSWER = { on: { method: 'POST', path: '/*' }, respond: { status: 200, body: {} } }
 
-function toolOf(tool: JsonObject): JsonObject[] {
+function mirroredTool(tool: JsonObject): JsonObject[] {
   const definition = ownMember(tool, 'definition')
   if (!isJsonObject(definition)) return []
   const { name, description = '', input_schema = { type: 'object' } } = definition

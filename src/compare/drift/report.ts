@@ -36,12 +36,12 @@ export function driftText({ findings, gaps, summary }: DriftReport): string {
 function linesOfFinding(finding: DriftFinding): string[] {
   const { id, class: of, gap, basis, title, settings } = finding
   const fix = settings && `fix: ${jsonText(settings)}`
-  const below = [title, responsesOf(finding), fix].filter((each) => each !== undefined)
+  const below = [title, bothResponses(finding), fix].filter((each) => each !== undefined)
   return [`${of.padEnd(9)}${id} (${gap ?? basis})`, ...below.map((each) => `         ${each}`), '']
 }
 
 /** Undefined for an entry of `--accept`, which has none. */
-function responsesOf({ kind, service, mock }: DriftFinding): string | undefined {
+function bothResponses({ kind, service, mock }: DriftFinding): string | undefined {
   return kind === 'accepted' ? undefined : `service ${jsonText(service)}, mock ${jsonText(mock)}`
 }
 
@@ -143,6 +143,6 @@ function findingResult(finding: DriftFinding): Result {
 function driftSentence(finding: DriftFinding): string {
   const { id, gap, basis, title, settings } = finding
   const fix = settings ? `; fix: ${jsonText(settings)}` : ''
-  const about = [id, title, responsesOf(finding)].filter((each) => each !== undefined)
+  const about = [id, title, bothResponses(finding)].filter((each) => each !== undefined)
   return `${about.join(': ')} (${gap ?? basis})${fix}`
 }

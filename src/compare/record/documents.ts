@@ -31,7 +31,7 @@ import { routeOf } from '../../model/contract/route.ts'
 import { fieldsIn, listedFields, connectionDocument } from '../drift/mirror.ts'
 import { FileSize } from '../../files/openapi/connector-from-openapi.ts'
 import { literalValue } from '../../files/openapi/generated-values.ts'
-import { listedTool, mcpExchange } from './mcp-exchange.ts'
+import { recordedTool, mcpExchange } from './mcp-exchange.ts'
 import { headerIn, type Recorded } from './recorded.ts'
 import { type Observed, parsedExchange, toolErrorOf } from './observed.ts'
 import { quote, shorten } from '../../model/domain/text.ts'
@@ -88,12 +88,12 @@ class Traffic {
 
   add(exchange: Recorded, { operation, query, sent, responseBody, status, code }: Observed): void {
     const body = isJsonObject(sent) ? sent : {}
-    const asked = { ...textsOf(Object.fromEntries(query)), ...textsOf(body) }
+    const asked = { ...textMembers(Object.fromEntries(query)), ...textMembers(body) }
     if (operation === undefined) this.#addMcp(exchange, sent)
     // A tool that the service does not have is none of the mock's.
     if (operation === 'execute_tool' && textAt(body, 'tool_name') !== '' && code !== 'TOOL_NOT_FOUND') {
       const input = ownMember(body, 'tool_input') ?? ownMember(body, 'params')
-      const response = responseOf(responseBody, status, headerIn(exchange.response, 'retry-after'))
+      const response = recordedResponse(responseBody, status, headerIn(exchange.response, 'retry-after'))
       const call = { tool: textAt(body, 'tool_name'), input: isJsonObject(input) ? input : {} }
       this.#calls.push({ ...call, response, locator: asked })
     }
@@ -102,7 +102,7 @@ class Traffic {
       this.#tokenUsers.set(textAt(responseBody, 'token'), textAt(body, 'identifier'))
     // A link makes an account where there is none. One that was there and was not seen before cannot be told from it.
     if (operation === 'create_magic_link' && asked['id'] === undefined && !this.#locatedAccount(asked)) {
-      this.#made.add(accountName(asked))
+      this.#made.add(accountKeyText(asked))
       this.#linked.add(asked['connector'] ?? '')
     }
     const [account, provider] = [objectAt(responseBody, 'connected_account'), objectAt(responseBody, 'provider')]
@@ -120,7 +120,7 @@ class Traffic {
       const details = objectAt(each, 'authorization_details')
       const scopes = WITH_SCOPES.flatMap((kind) => listAt(objectAt(details, kind), 'scopes'))
       if (scopes.length > 0) this.#scopes.set(textAt(each, 'connector'), scopes)
-      if (this.#made.has(accountName(textsOf(each)))) this.#made.add(textAt(each, 'id'))
+      if (this.#made.has(accountKeyText(textMembers(each)))) this.#made.add(textAt(each, 'id'))
       setFirst(this.#accounts, scoped, textAt(each, 'id'))
     }
     for (const each of objectsIn(responseBody, 'connections')) setFirst(this.#connections, each, textAt(each, 'key_id'))
@@ -138,7 +138,7 @@ class Traffic {
     const { connection, identifier, method, params, result, hasSession } = recorded
     const tools = objectsIn(result, 'tools')
     this.#mcp = { ...this.#mcp, ...mcpSettings(result, hasSession) }
-    for (const tool of tools) setFirst(this.#tools, listedTool(connection, tool), textAt(tool, 'name'))
+    for (const tool of tools) setFirst(this.#tools, recordedTool(connection, tool), textAt(tool, 'name'))
     const data = ownMember(result, 'structuredContent')
     if (method !== 'tools/call' || identifier === undefined || !isJsonObject(data)) return
     const [tool, input] = [textAt(params, 'name'), objectAt(params, 'arguments')]
@@ -183,7 +183,7 @@ class Traffic {
           }
         }),
       providers: custom.map((each) => fieldsIn(each, PROVIDER_FIELDS)),
-      accounts: notMade(this.#accounts).filter(ofAllowed('connector')).map(seedAccount),
+      accounts: notMade(this.#accounts).filter(ofAllowed('connector')).map(recordedAccount),
     }
     const filled = Object.entries(sections).filter(([, items]) => items.length > 0)
     const mcp = this.#mcp && Object.keys(this.#mcp).length > 0 && { mcp: this.#mcp }
@@ -211,7 +211,7 @@ class Traffic {
     const scope = Object.keys(UNSCOPED)
     return (
       ofName.find((account) => scope.every((name) => textAt(account, name) === (locator[name] ?? ''))) ??
-      ofName.find((account) => scope.every((name) => isWithin(ownMember(account, name), locator[name])))
+      ofName.find((account) => scope.every((name) => isAskedValue(ownMember(account, name), locator[name])))
     )
   }
 
@@ -223,7 +223,7 @@ class Traffic {
       const connector = locator['connector'] ?? this.#connectorOfTool(tool)
       const scope = fieldsIn(locator, ['organization_id', 'user_id'])
       const account = { ...(id !== undefined && { id }), connector, identifier, ...scope, status: 'ACTIVE' }
-      this.#accounts.set(id ?? accountName(locator), account)
+      this.#accounts.set(id ?? accountKeyText(locator), account)
     }
   }
 
@@ -372,7 +372,7 @@ const PROVIDER_FIELDS = [
   'proxy_url',
 ]
 
-function seedAccount(account: JsonObject): JsonObject {
+function recordedAccount(account: JsonObject): JsonObject {
   const fields = fieldsIn(account, SEED_ACCOUNT_FIELDS)
   // The mock gives the token of any other account a lifetime of its own.
   if (fields['status'] !== 'EXPIRED') delete fields['token_expires_at']
@@ -381,7 +381,7 @@ function seedAccount(account: JsonObject): JsonObject {
 }
 
 /** What the third party answered for a tool. */
-function responseOf(
+function recordedResponse(
   responseBody: JsonValue | undefined,
   status: number,
   wait: string | undefined,
@@ -449,15 +449,15 @@ function setFirst(into: Map<string, JsonObject>, item: JsonObject, key: string):
   if (key !== '' && !into.has(key)) into.set(key, item)
 }
 
-function isWithin(value: JsonValue | undefined, asked: string | undefined): boolean {
+function isAskedValue(value: JsonValue | undefined, asked: string | undefined): boolean {
   return value === undefined || asked === undefined || value === asked
 }
 
-function accountName({ connector = '', identifier = '' }: Texts): string {
+function accountKeyText({ connector = '', identifier = '' }: Texts): string {
   return jsonText([connector, identifier])
 }
 
-function textsOf(object: Record<string, unknown>): Record<string, string> {
+function textMembers(object: Record<string, unknown>): Record<string, string> {
   const texts = Object.entries(object).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
   return Object.fromEntries(texts.filter(([, value]) => value !== ''))
 }

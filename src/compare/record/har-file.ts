@@ -72,11 +72,11 @@ function shownMessage(message: Message | undefined, secrets: Secrets) {
   const headers = (message?.headers ?? []).map(([name, value]) => {
     return { name: secrets.text(name), value: secrets.header(name, value) }
   })
-  return { headers, type: secrets.text(headerIn(message, 'content-type') ?? ''), ...shownBody(message, secrets) }
+  return { headers, type: secrets.text(headerIn(message, 'content-type') ?? ''), ...harBody(message, secrets) }
 }
 
 /** A body without its secrets. One that is no text may hide secrets in any form, and is left out. */
-function shownBody(message: Message | undefined, secrets: Secrets): { readonly text?: string; readonly note?: string } {
+function harBody(message: Message | undefined, secrets: Secrets): { readonly text?: string; readonly note?: string } {
   if (!message) return {}
   const { size } = message.body
   if (size === 0) return { text: '' }

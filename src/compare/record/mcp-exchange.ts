@@ -38,7 +38,7 @@ export function mcpExchange(
 }
 
 /** A tool of `tools/list` as the lists of the service have it. */
-export function listedTool(provider: string, tool: JsonObject): JsonObject {
+export function recordedTool(provider: string, tool: JsonObject): JsonObject {
   const { name, title, description, inputSchema, outputSchema } = tool
   const read_only_hint = objectAt(tool, 'annotations')['readOnlyHint']
   const fields = { name, display_name: title, description, input_schema: inputSchema, output_schema: outputSchema }

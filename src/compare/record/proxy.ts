@@ -123,7 +123,7 @@ export class RecordingProxy {
         method: request.method ?? 'GET',
         path: request.url ?? '/',
         headers: fieldValues(passedOn(request, ['host', 'expect'])),
-        body: hasBody(request) ? request : undefined,
+        body: announcesBody(request) ? request : undefined,
         signal: aborted.signal,
       })
     } catch {
@@ -155,6 +155,6 @@ function beginningOf(body: Readable): () => RecordedBody {
   return () => ({ bytes: Buffer.concat(chunks), size })
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
+function announcesBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }

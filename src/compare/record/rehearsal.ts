@@ -88,12 +88,12 @@ export class Rehearsal {
     for (const { account, body } of this.#toolCalls.toReversed()) {
       const tool = textOf(ownMember(body, 'tool_name'))
       const ownData = this.#toolCalls.flatMap((call) => (call.account === account ? [call.data] : []))
-      const data = dataOf(await this.#mock.executeTool(body))
+      const data = dataOfResponse(await this.#mock.executeTool(body))
       if (data !== undefined && !ownData.includes(data))
         notes.add(`${tool} answers an account what another was answered, when calls come in another order`)
       const { tool_input, params } = body
       const unrecorded = { tool_name: tool, ...(tool_input && { tool_input }), ...(params && { params }) }
-      if (dataOf(await this.#mock.executeTool({ ...unrecorded, identifier: UNRECORDED })) !== undefined)
+      if (dataOfResponse(await this.#mock.executeTool({ ...unrecorded, identifier: UNRECORDED })) !== undefined)
         notes.add(`${tool} answers an account that was not recorded`)
     }
     return [...notes]
@@ -143,7 +143,7 @@ export class Rehearsal {
       response = (await this.#responseByRule(exchange, operation, wanted, request)) ?? (await this.#sendAgain(request))
     this.#replayed.learn(recorded, response)
     if (isWhole) pairResponses(this.#pairs, request, response, recorded.serviceResponse)
-    const [body, data] = [parsedJson(request.body ?? ''), dataOf(response)]
+    const [body, data] = [parsedJson(request.body ?? ''), dataOfResponse(response)]
     if (operation === 'execute_tool' && isJsonObject(body) && data !== undefined)
       this.#toolCalls.push({ account: this.#mock.caller(), body, data })
     if (operation === 'create_magic_link') this.#links.push(textOf(valueAt(parsedJson(response.text), 'link')))
@@ -264,7 +264,7 @@ function rehearsedOutcome({ status, text }: ServiceResponse, isWhole = true): Ou
 }
 
 /** What a tool answered; undefined where it was refused. */
-function dataOf({ status, text }: ServiceResponse): string | undefined {
+function dataOfResponse({ status, text }: ServiceResponse): string | undefined {
   return status === 200 ? jsonText(valueAt(parsedJson(text), 'data')) : undefined
 }
 

@@ -208,7 +208,7 @@ class ConnectorDraft {
     }
     const { collections, steps } = resourcesIn(drafts, note)
     const responders = drafts
-      .map((draft) => ({ draft, order: orderOf(draft.path) }))
+      .map((draft) => ({ draft, order: pathOrder(draft.path) }))
       .sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
       .map(({ draft }): JsonObject => {
         const { method, path, status, headers, sample } = draft
@@ -441,7 +441,7 @@ function listTemplate(input: string): string {
 }
 
 /** Fixed parts come before `*`, and those before `{name}`: the first responder that matches answers. */
-function orderOf(path: string): string {
+function pathOrder(path: string): string {
   return path
     .split('/')
     .map((part) => (part.startsWith('{') ? '\u{ffff}' : part.includes('*') ? `\u{fffe}${part}` : `!${part}`))

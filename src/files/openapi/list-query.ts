@@ -45,7 +45,7 @@ export function listStep(
   })
   const where = { ...parents, ...Object.fromEntries(filters.map(({ name }) => [name, queryTemplate(name)])) }
   const page = (limit ?? position) && {
-    ...(limit && { limit: limit.template, ...limitsOf(limit.schema) }),
+    ...(limit && { limit: limit.template, ...pageLimits(limit.schema) }),
     ...position,
   }
   const step: JsonObject = {
@@ -61,7 +61,7 @@ function queryTemplate(name: string): string {
   return `{{request.query.${/^\w+$/.test(name) ? name : `[${name}]`}}}`
 }
 
-function limitsOf(schema: JsonObject): JsonObject {
+function pageLimits(schema: JsonObject): JsonObject {
   const whole = (key: string): number | undefined => {
     const value = ownMember(schema, key)
     return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 1000 ? value : undefined

@@ -13,19 +13,19 @@ const MAX_VALUES = 5_000_000
 /** The value of an OpenAPI document. @throws OpenapiError that says why it cannot be read, and where */
 export function parseOpenapiText(text: string): JsonValue {
   if (text.length > MAX_LENGTH) throw new OpenapiError(`is ${text.length} characters long; allowed are ${MAX_LENGTH}`)
-  if (extentOf(text).depth > MAX_DEPTH) throw tooDeep()
+  if (extentOf(text).depth > MAX_DEPTH) throw documentTooDeep()
   const plain = text.replace(/^\uFEFF/, '')
   try {
     // The YAML parser reports line and column of a text that is neither.
     return (/^\s*\{/.test(plain) ? parsedJson(plain) : undefined) ?? yamlValue(plain)
   } catch (error) {
-    if (error instanceof RangeError) throw tooDeep()
+    if (error instanceof RangeError) throw documentTooDeep()
     // An alias of no anchor.
     throw error instanceof ReferenceError ? new OpenapiError(`cannot be read: ${error.message}`) : error
   }
 }
 
-function tooDeep(): OpenapiError {
+function documentTooDeep(): OpenapiError {
   return new OpenapiError(`is nested too deep; allowed are ${MAX_DEPTH} levels`)
 }
 
@@ -34,7 +34,7 @@ function yamlValue(text: string): JsonValue {
   const options = { uniqueKeys: false, schema: 'core', resolveKnownTags: false, logLevel: 'error' } as const
   const document = parseDocument(text, options)
   const [error] = document.errors
-  if (error?.message.startsWith('Maximum call stack')) throw tooDeep()
+  if (error?.message.startsWith('Maximum call stack')) throw documentTooDeep()
   if (error) throw new OpenapiError(`cannot be read: ${error.message.split('\n', 1).join()}`)
   let aliases = 0
   visit(document, {

@@ -59,7 +59,7 @@ export function resourcesIn(operations: readonly ResourceOperation[], note: Note
     if (!resource && all?.has('POST')) note(NO_ITEMS, base)
     if (!resource) continue
     const name = freeName(base, collections)
-    collections[name] = collectionOf(resource)
+    collections[name] = resourceCollection(resource)
     for (const [operation, each] of stepsOf(name, resource, items)) {
       steps.set(operation, each)
       const lost = each.steps.some((step) => 'create' in step || 'update' in step)
@@ -116,7 +116,7 @@ function resourceAt(
   })
   const post = all.get('POST')
   const create = post?.request && typeOf(post.request) === 'object' ? post : undefined
-  const list = listOf(all.get('GET'), wrappedItem)
+  const list = collectionList(all.get('GET'), wrappedItem)
   // Without a call that creates them, the items of a parent could never be.
   if (parents.length > 0 ? !isFree || !create : !create && !list) return undefined
   return { ...wrappedItem, parameter, parents, list, create }
@@ -169,7 +169,7 @@ function keyValue(schema: JsonObject): string {
 }
 
 /** Where a list has items like the one of the resource: the list itself, or the only such property at most two levels down. */
-function listOf(
+function collectionList(
   operation: ResourceOperation | undefined,
   { item, key }: { item: Wrapped; key: string },
 ): Listed | undefined {
@@ -200,7 +200,7 @@ function propertiesOf(schema: JsonObject, at: readonly string[]): { at: string[]
 const MAX_SEEDED = 3
 const LARGE_ITEM = 1000
 
-function collectionOf({ item, key, parents, list, create }: Resource): JsonObject {
+function resourceCollection({ item, key, parents, list, create }: Resource): JsonObject {
   const { schema } = item
   const listed = list && listedItems(list, key)
   const sample = { ...listed?.needed, ...item.sample }
@@ -277,7 +277,7 @@ function* stepsOf(
   if (create) {
     const requestItem = requestValue(create, item)
     const step = { create: collection, ...(requestItem !== '{{request.body}}' && { item: requestItem }) }
-    yield [create, { steps: [...bodyCheck(create), step], body: responseBody(create, resource) }]
+    yield [create, { steps: [...bodyCheck(create), step], body: resourceResponse(create, resource) }]
   }
   if (list) {
     const { sample, response, parameters } = list.operation
@@ -292,7 +292,7 @@ function* stepsOf(
     // A POST changes an item only where it answers that item.
     if (method === 'POST' && itemBody(update, resource) === undefined) continue
     const step = { update: collection, key: value, set: requestValue(update, item) }
-    yield [update, { steps: [...bodyCheck(update), ...before, step], body: responseBody(update, resource) }]
+    yield [update, { steps: [...bodyCheck(update), ...before, step], body: resourceResponse(update, resource) }]
   }
   const remove = items.get('DELETE')
   if (!remove) return
@@ -385,7 +385,7 @@ function itemBody({ response, sample }: ResourceOperation, { item, key }: Resour
   return isItem && isComplete ? wrappedBody(sample, item.wrapper) : undefined
 }
 
-function responseBody(operation: ResourceOperation, resource: Resource): JsonValue | undefined {
+function resourceResponse(operation: ResourceOperation, resource: Resource): JsonValue | undefined {
   return itemBody(operation, resource) ?? withKey(operation.sample, resource, `{{item.${resource.key}}}`)
 }
 
@@ -408,16 +408,16 @@ function freeName(base: string, taken: JsonObject): string {
     .map(snakeCase)
     .filter((part) => part !== '')
   for (let count = 1; count <= parts.length; count++) {
-    const name = collectionName(parts.slice(-count).join('_'))
+    const name = plainCollectionName(parts.slice(-count).join('_'))
     if (!Object.hasOwn(taken, name)) return name
   }
   let number = 2
-  const stem = collectionName(parts.at(-1) ?? 'items').slice(0, 58)
+  const stem = plainCollectionName(parts.at(-1) ?? 'items').slice(0, 58)
   while (Object.hasOwn(taken, `${stem}_${number}`)) number++
   return `${stem}_${number}`
 }
 
-function collectionName(text: string): string {
+function plainCollectionName(text: string): string {
   const name = text === '' ? 'items' : text.slice(-60)
   return /^[a-z]/.test(name) ? name : `c_${name}`
 }

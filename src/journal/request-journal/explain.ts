@@ -28,7 +28,7 @@ export function explainEntry(
   const index = entries.findLastIndex((each) => each.id === id)
   const entry = entries[index]
   if (!entry) return undefined
-  const evidence = { entry, earlier: entries.slice(0, index), environment, message: messageOf(entry) }
+  const evidence = { entry, earlier: entries.slice(0, index), environment, message: failureMessage(entry) }
   const { cause, remedy, details } = evidenceReason(evidence)
   const because = remedy && `${remedy.because.replace(/\.$/, '')} (${remedy.basis}).`
   const general = [...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry)]
@@ -187,7 +187,7 @@ function requestSummary({ kind, method, url, operation, status, errorCode, clien
   return `${request}${by} was answered with ${status}${errorCode === null ? '' : ` ${errorCode}`}.`
 }
 
-function messageOf(entry: StoredEntry): string {
+function failureMessage(entry: StoredEntry): string {
   if (entry.status < 400) return ''
   const response = responseOf(entry)
   return (

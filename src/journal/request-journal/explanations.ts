@@ -18,7 +18,7 @@ import { hasExpired } from '../../state/expiry.ts'
 import type { StoredEntry } from './entry.ts'
 import { accountFacts, responseOf, type Evidence, entryName, upstreamFacts } from './evidence.ts'
 import { UNKNOWN_PATH } from './findings.ts'
-import { entryPath, requestHeadersOf, sentText, toolOf } from './view.ts'
+import { entryPath, requestHeadersOf, sentText, executedTool } from './view.ts'
 
 type Schemas = components['schemas']
 export type CausePart = Schemas['CausePart']
@@ -82,7 +82,7 @@ export function generalActions({ entry, environment }: Evidence): ActionDocument
 
 const newLink = (account: Account | undefined): ActionDocument =>
   action('create_link', 'Create a new magic link and send the user through it.', account?.id ?? null)
-const openLinks = (environment: Environment, account: Account): ActionDocument[] => {
+const openLinkActions = (environment: Environment, account: Account): ActionDocument[] => {
   const open = environment.model
     .openLinks()
     .filter((link) => link.account_id === account.id && !hasExpired(environment, link))
@@ -163,7 +163,7 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
         const now = environment?.model.tables.accounts.get(entry.trace.account?.id ?? '')
         if (!environment || !now || now.status === 'ACTIVE') return []
         const store = action('store_credentials', `Store live credentials in account ${now.id}.`, now.id)
-        return [...openLinks(environment, now), newLink(now), store]
+        return [...openLinkActions(environment, now), newLink(now), store]
       },
     },
     UNAUTHENTICATED: {
@@ -216,7 +216,7 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
         return meantBy(
           entry,
           'tool_name',
-          toolOf(entry),
+          executedTool(entry),
           connectors.flatMap(({ tools }) => tools.map(({ name }) => name)),
         )
       },

@@ -21,14 +21,14 @@ export function nearMisses(match: Match, entries: readonly StoredEntry[]): NearM
     const isOther = (entry.kind === 'control' || entry.kind === 'clock') && !entry.trace.account
     return entryDifferences.length === 0 || (isOther && match.kind === undefined)
       ? []
-      : [{ entry, found: entryDifferences, index, distance: distanceOf(entry, entryDifferences) }]
+      : [{ entry, found: entryDifferences, index, distance: entryDistance(entry, entryDifferences) }]
   })
   candidates.sort((a, b) => a.distance - b.distance || b.index - a.index)
   return candidates.slice(0, MAX_NEAR_MISSES).map(({ entry, found }) => nearMissOf(entry, found))
 }
 
 /** Another operation counts more than another value; an entry that is not a request to the API counts more than one that is. */
-function distanceOf({ kind }: StoredEntry, entryDifferences: readonly Difference[]): number {
+function entryDistance({ kind }: StoredEntry, entryDifferences: readonly Difference[]): number {
   const base = kind === 'request' ? 0 : 5
   return entryDifferences.reduce((sum, { field }) => sum + (field === 'operation' || field === 'kind' ? 10 : 1), base)
 }

@@ -8,7 +8,7 @@ import { quote } from '../../model/domain/text.ts'
 import { isLinearPattern, LINEAR_PATTERN } from '../../model/domain/text-pattern.ts'
 import { isMatcher, matchesValue, valueAt } from '../../model/domain/value-match.ts'
 import { ENTRY_KINDS, PROTOCOLS, type StoredEntry } from './entry.ts'
-import { recordedBody, entryPath, requestText, toolOf } from './view.ts'
+import { recordedBody, entryPath, requestText, executedTool } from './view.ts'
 
 /** A query of the journal with an unknown key, or a value that cannot be read. */
 export class JournalQueryError extends Error {
@@ -38,7 +38,7 @@ const FIELDS = {
   identifier: (entry) => entry.trace.account?.identifier ?? null,
   client: (entry) => entry.client,
   mcp_client: (entry) => entry.mcpClient,
-  tool: (entry) => toolOf(entry),
+  tool: (entry) => executedTool(entry),
   execution: (entry) => entry.trace.execution_id ?? null,
   agent_run_id: (entry) => entry.trace.agent_run_id ?? null,
   error_code: (entry) => entry.errorCode,
@@ -69,7 +69,7 @@ export function readMatch(input: unknown, extensions: readonly string[] = []): M
   if (input === undefined) return {}
   if (!isJsonObject(input)) throw new JournalQueryError('match must be an object', 'match')
   for (const [key, value] of Object.entries(input)) {
-    if (!Object.hasOwn(FIELDS, key)) throw unknownName(key, key, MATCH_KEYS)
+    if (!Object.hasOwn(FIELDS, key)) throw unknownQueryName(key, key, MATCH_KEYS)
     checkValue(key, value, extensions)
     if (key === 'body' && !isJsonObject(value)) {
       const expected = 'an object of dotted paths and values'
@@ -82,7 +82,7 @@ export function readMatch(input: unknown, extensions: readonly string[] = []): M
   return input
 }
 
-function unknownName(name: string, key: string, allowed: readonly string[]): JournalQueryError {
+function unknownQueryName(name: string, key: string, allowed: readonly string[]): JournalQueryError {
   const meant = nearest(name, allowed)
   const hint = meant === undefined ? '.' : `; did you mean ${meant}?`
   return new JournalQueryError(
@@ -105,7 +105,7 @@ function checkValue(key: string, value: JsonValue, extensions: readonly string[]
   const allowedWords = isMatchKey(key) ? WORDS[key] : undefined
   const words = allowedWords && key === 'operation' ? [...allowedWords, ...extensions] : allowedWords
   if (words && typeof value === 'string' && !value.includes('*') && !words.includes(value)) {
-    throw unknownName(value, key, words)
+    throw unknownQueryName(value, key, words)
   }
   if (key === 'injected' && typeof value !== 'boolean') throw wrongValue(key, 'true or false', value)
   if (key === 'status' && !Array.isArray(value) && !STATUSES.some((status) => fitsWanted(value, status))) {
@@ -185,7 +185,7 @@ export function readJournalQuery(parameters: URLSearchParams, extensions: readon
   const match: Partial<Record<MatchKey, string | boolean>> = {}
   for (const key of new Set(parameters.keys())) {
     if (key === 'environment') continue
-    if (!QUERY_KEYS.includes(key)) throw unknownName(key, key, [...QUERY_KEYS, 'environment'])
+    if (!QUERY_KEYS.includes(key)) throw unknownQueryName(key, key, [...QUERY_KEYS, 'environment'])
     const [value = '', ...more] = parameters.getAll(key)
     if (more.length > 0) throw new JournalQueryError(`${key} is sent ${more.length + 1} times; send it once`, key)
     if (!isMatchKey(key)) continue

@@ -77,7 +77,7 @@ function replayDescription({ method, path, operation, status }: EntryDocument, c
 /** An account as a seed has it, without credentials: the seed invents some that the third party accepts. */
 type SeededAccount = AccountState & { readonly api_config?: JsonObject }
 
-function seedAccount(account: SeededAccount): JsonObject {
+function replayedAccount(account: SeededAccount): JsonObject {
   const isGiven = (value: JsonValue | undefined): boolean =>
     isJsonObject(value) ? Object.keys(value).length > 0 : value !== undefined && value !== null && value !== ''
   return Object.fromEntries(
@@ -123,7 +123,7 @@ class ReplayBuilder {
         if (entry.account !== null) this.#events.delete(entry.account)
         if (due.length > 0) this.#clock = milliseconds(entry.at) - advancesIn(entry)
       }
-      for (const rule of rules) this.#addRule({ at, on, when: { nth }, ...effectsOf(rule) }, rule.rule)
+      for (const rule of rules) this.#addRule({ at, on, when: { nth }, ...ruleEffects(rule) }, rule.rule)
     }
     this.#clock += advancesIn(entry)
     this.#addCalls(entry)
@@ -136,7 +136,7 @@ class ReplayBuilder {
     const rules = this.#rules.length > 0 ? this.#rules : [NO_RULE]
     return {
       scenario: { name, description, rules },
-      seed: accounts.length === 0 ? {} : { accounts: accounts.map(seedAccount) },
+      seed: accounts.length === 0 ? {} : { accounts: accounts.map(replayedAccount) },
       notes: [...new Set(this.#notes)],
     }
   }
@@ -176,7 +176,7 @@ class ReplayBuilder {
     for (const rule of entry.rules) {
       const call = calls[rule.call ?? -1]
       if (rule.at !== 'third_party' && rule.at !== 'token_refresh') continue
-      if (call) this.#addRule({ at: call.at, on: call.on, when: { nth: call.nth }, ...effectsOf(rule) }, rule.rule)
+      if (call) this.#addRule({ at: call.at, on: call.on, when: { nth: call.nth }, ...ruleEffects(rule) }, rule.rule)
       else this.#notes.push(`rule ${jsonText(rule.rule)} fired on a call that the journal does not have`)
     }
   }
@@ -204,7 +204,7 @@ const NO_RULE: JsonObject = {
 
 type FiredRule = EntryDocument['rules'][number]
 
-function effectsOf({ do: faults, off_spec }: FiredRule): JsonObject {
+function ruleEffects({ do: faults, off_spec }: FiredRule): JsonObject {
   // A rule without faults only changed the state of its scenario.
   return { do: faults.length > 0 ? (faults as JsonObject[]) : [{ latency: '0ms' }], ...(off_spec && { off_spec }) }
 }
@@ -217,10 +217,10 @@ function advancesIn({ rules }: EntryDocument): number {
 
 /** Whether a bearer token was refused because its time was over. */
 function hasExpiredToken({ error_code, response }: EntryDocument): boolean {
-  return error_code === 'UNAUTHENTICATED' && messageOf(response.body).startsWith('the access token expired')
+  return error_code === 'UNAUTHENTICATED' && bodyMessage(response.body).startsWith('the access token expired')
 }
 
-function messageOf(body: unknown): string {
+function bodyMessage(body: unknown): string {
   return isJsonObject(body) ? textAt(body, 'message') : ''
 }
 
@@ -249,7 +249,7 @@ function unexplainedResponse({ status, error_code, upstream, response }: EntryDo
   const isOfUser = upstream.some(isOwnServer)
   const isUnexplained =
     error_code !== null && (UNEXPLAINED.has(error_code) || (error_code === 'TOOL_ERROR' && isOfUser))
-  return isUnexplained ? { respond: { status, error_code, message: messageOf(response.body) } } : undefined
+  return isUnexplained ? { respond: { status, error_code, message: bodyMessage(response.body) } } : undefined
 }
 
 /** Whether a call went to a server of the user's own (`base_url`), which no rule at third_party sees. */

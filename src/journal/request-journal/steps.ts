@@ -99,7 +99,7 @@ function replyStep({ status, error_code, duration_ms, injected, webhook }: Entry
 }
 
 function callStep({ kind, grant, method, url, connector, environment }: Upstream, isRetry: boolean): Step {
-  const what = kind === 'token' ? `token endpoint, ${wordsOf(grant ?? 'no grant')}` : connector
+  const what = kind === 'token' ? `token endpoint, ${plainWords(grant ?? 'no grant')}` : connector
   const pathname = url.replaceAll(/^\w+:\/\/[^/]*|\?.*/g, '')
   // All third parties of the mock share one listener, so the prefix of the application is left out.
   const place = `/${environment}/${connector}/`
@@ -134,7 +134,7 @@ function ruleStep({ at, scenario, rule, sentence }: Rule): Step {
 function moveStep({ account_id, event, from, to, forced }: Transition, why = forced ? 'forced' : ''): Step {
   const moved = from === to ? `stays ${to}` : `${from} → ${to}`
   const tone = to === 'ACTIVE' ? 'success' : to === 'EXPIRED' || to === 'DISCONNECTED' ? 'warning' : 'info'
-  return step('service', 'service', moved, [account_id, wordsOf(event), why], tone)
+  return step('service', 'service', moved, [account_id, plainWords(event), why], tone)
 }
 
 function step(
@@ -153,7 +153,7 @@ function toneOf(status: number): Step['tone'] {
   return status >= 400 ? 'warning' : status >= 300 ? 'info' : 'success'
 }
 
-function wordsOf(name: string): string {
+function plainWords(name: string): string {
   return name.replaceAll('_', ' ').toLowerCase()
 }
 

@@ -9,11 +9,11 @@ export function withText(entries: readonly StoredEntry[], text: string, about: s
   const words = foldCase(text)
     .split(/\s+/)
     .filter((word) => !ofAll.includes(word))
-  return words.length === 0 ? entries : entries.filter((entry) => hasWords(entry, words))
+  return words.length === 0 ? entries : entries.filter((entry) => entryHasWords(entry, words))
 }
 
 /** Searches what a reader sees, so that no secret can be guessed. Most entries are told apart by their raw text, at less cost. */
-function hasWords(entry: StoredEntry, words: readonly string[]): boolean {
+function entryHasWords(entry: StoredEntry, words: readonly string[]): boolean {
   // An escape makes what is shown differ from what was sent.
   const raw = rawText(entry)
   if (!/[\\%+]/.test(raw) && !words.every((word) => raw.includes(word))) return false

@@ -160,14 +160,14 @@ export function entryQuery({ url }: Pick<StoredEntry, 'url'>): string {
 }
 
 export function requestText({ requestBody }: Pick<StoredEntry, 'requestBody'>): string {
-  return bodyText(requestBody)
+  return decodedBodyText(requestBody)
 }
 
 export function responseText({ responseBody }: StoredEntry): string {
-  return bodyText(responseBody)
+  return decodedBodyText(responseBody)
 }
 
-function bodyText(body: Uint8Array | string): string {
+function decodedBodyText(body: Uint8Array | string): string {
   return typeof body === 'string' ? body : decodeBody(Buffer.from(body), {}, body.length)
 }
 
@@ -182,12 +182,12 @@ export function responseHeadersOf({ responseHeaders }: StoredEntry): [name: stri
 }
 
 /** The tool that an execution names; null for every other request. */
-export function toolOf(entry: StoredEntry): string | null {
+export function executedTool(entry: StoredEntry): string | null {
   return entry.operation === 'execute_tool' ? (sentText(entry, 'tool_name') ?? null) : null
 }
 
 export function shownTool(entry: StoredEntry): string | null {
-  const tool = toolOf(entry)
+  const tool = executedTool(entry)
   return tool === null ? null : maskText(tool)
 }
 

@@ -279,7 +279,7 @@ interface Mark {
 function markFields(node: FieldNode, value: unknown, mark: Mark): void {
   const { levels, level, takesEmpty } = mark
   const { number } = node
-  if (number !== undefined && (levels[number] ?? 0) < level && (takesEmpty || !isEmpty(value))) {
+  if (number !== undefined && (levels[number] ?? 0) < level && (takesEmpty || !isEmptyMember(value))) {
     levels[number] = level
   }
   if (typeof value !== 'object') return
@@ -295,6 +295,6 @@ function markFields(node: FieldNode, value: unknown, mark: Mark): void {
   }
 }
 
-function isEmpty(value: unknown): boolean {
+function isEmptyMember(value: unknown): boolean {
   return value === '' || (Array.isArray(value) && value.length === 0)
 }

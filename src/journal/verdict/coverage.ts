@@ -62,12 +62,15 @@ function statusCoverage(
   const all = [...outcomes].flatMap(([key, times]) => (key.startsWith(prefix) ? [times] : []))
   return {
     status,
-    ...responsesOf(sumOf(all)),
-    error_codes: codes.map((error_code) => ({ error_code, ...responsesOf(outcomes.get(`${prefix}${error_code}`)) })),
+    ...reachRow(sumOf(all)),
+    error_codes: codes.map((error_code) => ({
+      error_code,
+      ...reachRow(outcomes.get(`${prefix}${error_code}`)),
+    })),
   }
 }
 
-function responsesOf(times: ResponseCounts = { own: 0, injected: 0 }) {
+function reachRow(times: ResponseCounts = { own: 0, injected: 0 }) {
   return { reach: reachOf(times), answers: times.own, injected: times.injected }
 }
 

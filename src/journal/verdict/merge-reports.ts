@@ -39,7 +39,7 @@ function isOfAnyEnvironment({ rule }: Partial<ReportFinding>): boolean {
 /** In a run without the scenario of a rule, the rule did not fire either. */
 function withRulesOfOthers({ contract, scenarios }: ReportPair, rules: readonly ReportFinding[]): ContractReport {
   const others = rules.filter(({ rule }) => rule && scenarios?.includes(rule.scenario) === false)
-  const missing = groupsOf(others as unknown as JsonValue[], FINDING).flatMap(([rule]) => rule ?? [])
+  const missing = groupedByKeys(others as unknown as JsonValue[], FINDING).flatMap(([rule]) => rule ?? [])
   const findings = [...contract.total.findings, ...missing] as ReportFinding[]
   return { ...contract, total: { ...contract.total, findings } }
 }
@@ -57,7 +57,7 @@ const upTo =
 const joinedBy =
   (...keys: string[]): Merge =>
   (lists) =>
-    groupsOf(lists.flat(), keys).map(mergeValues)
+    groupedByKeys(lists.flat(), keys).map(mergeValues)
 
 const REACHES: readonly Reach[] = ['driven', 'injected_only', 'never']
 const FINDING = ['kind', 'operation', 'field', 'code', 'error_code']
@@ -91,7 +91,7 @@ const MERGES: Readonly<Record<string, Merge>> = {
   environments: joinedBy('name', 'test'),
   // A rule of `--scenario` has to fire in one of the runs, one of a scenario that a test started in that test.
   findings: (lists) =>
-    groupsOf(lists.flat(), FINDING)
+    groupedByKeys(lists.flat(), FINDING)
       .filter((same) => !isOfAnyEnvironment(same[0] as Partial<ReportFinding>) || same.length === lists.length)
       .map(mergeValues),
   operations: joinedBy('operation'),
@@ -116,7 +116,7 @@ function mergeValues(values: readonly unknown[]): JsonObject {
 }
 
 /** The items that are about the same thing, in the order of the first of each; a rule in each environment is one of its own. */
-function groupsOf(items: readonly JsonValue[], keys: readonly string[]): JsonObject[][] {
+function groupedByKeys(items: readonly JsonValue[], keys: readonly string[]): JsonObject[][] {
   const groups = new Map<string, JsonObject[]>()
   for (const item of items as JsonObject[]) {
     const { environment } = isJsonObject(item['rule']) ? item['rule'] : {}

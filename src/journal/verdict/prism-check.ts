@@ -145,7 +145,7 @@ function sentBody(entry: StoredEntry, operation: Operation): string {
   const text = requestText(entry)
   const { vocabulary } = entry
   if (text === '' || !vocabulary) return text
-  return JSON.stringify(bodyInDocumentWords(operation, readJson(text), vocabulary))
+  return JSON.stringify(bodyInDocumentWords(operation, parseWithoutMark(text), vocabulary))
 }
 
 function answeredBody(entry: StoredEntry, operation: Operation): unknown {
@@ -227,11 +227,11 @@ function prismInput({ operation, request: { method, path, query, headers, body }
   const input = { method, path, query: new URLSearchParams(pairs) }
   if (route.bodyMediaType === null) return { ...input, headers: {}, body: undefined }
   if (body === '') return { ...input, headers, body: undefined }
-  return { ...input, headers, body: isForm(operation) ? body : meaningfulBody(operation, readJson(body)) }
+  return { ...input, headers, body: isForm(operation) ? body : meaningfulBody(operation, parseWithoutMark(body)) }
 }
 
 /** Parses JSON as the operations do: after a byte order mark too. */
-function readJson(text: string): JsonValue {
+function parseWithoutMark(text: string): JsonValue {
   return JSON.parse(text.replace(/^\ufeff/, '')) as JsonValue
 }
 

@@ -33,7 +33,7 @@ export function sourceLines({ count, examples, tests, test_count: testCount }: F
   const testTexts = tests.slice(0, SHOWN.tests).map(testText)
   const more = testCount - testTexts.length
   const inTests = testCount === 1 ? `in the test ${testTexts.join()}` : `in ${testCount} tests: ${testTexts.join('; ')}`
-  const requestTexts = examples.slice(0, SHOWN.requests).map(requestText)
+  const requestTexts = examples.slice(0, SHOWN.requests).map(exampleText)
   return [
     ...(testCount === 0 ? [] : [`${inTests}${more > 0 ? `; and ${more} more` : ''}`]),
     ...requestTexts,
@@ -49,7 +49,7 @@ export function testText({ name, file, line }: TestName): string {
 }
 
 /** A request of a finding: `GET /api/v1/connections at 2026-01-31T12:00:00.000Z (req_1): ?page_size=101`. */
-function requestText({ id, environment, method, path, at, excerpt }: FindingSource['examples'][number]): string {
+function exampleText({ id, environment, method, path, at, excerpt }: FindingSource['examples'][number]): string {
   const where = environment === 'default' || environment === '' ? '' : ` in ${environment}`
   return `${method} ${path} at ${at}${where} (${id})${excerpt === '' ? '' : `: ${excerpt}`}`
 }

@@ -117,11 +117,11 @@ export function readVerdictOptions(
       return reason === undefined ? read : { ...read, reason }
     }),
     minOperations: thresholdOf('minOperations', minOperations, served.length),
-    minStatuses: thresholdOf('minStatuses', minStatuses, declaredStatuses(served)),
+    minStatuses: thresholdOf('minStatuses', minStatuses, declaredStatusCount(served)),
   }
 }
 
-function declaredStatuses(routes: readonly Route[]): number {
+function declaredStatusCount(routes: readonly Route[]): number {
   return routes.reduce((sum, { operation }) => sum + Object.keys(DECLARED_CODES[operation] ?? {}).length, 0)
 }
 

@@ -77,7 +77,7 @@ function violationOfUnknown({ field, description, did_you_mean: meant }: Request
 }
 
 /** The warning of a name that is not among the known ones of its place (G6). */
-function unknownName(field: string, name: string, candidates: Iterable<string>, description: string): RequestWarning {
+function nameWarning(field: string, name: string, candidates: Iterable<string>, description: string): RequestWarning {
   const meant = nearMiss(name, candidates)
   if (meant === undefined) return { field, description, kind: 'unknown' }
   return { field, description, kind: 'near_miss', did_you_mean: meant }
@@ -106,7 +106,7 @@ function parameterName([name]: FieldPath): string {
 }
 
 function checkQuery(route: Route, text: string): CheckedPart {
-  const read = readQuery(route, text)
+  const read = readRouteQuery(route, text)
   const invalid = violationsBy(REQUESTS[route.operation].query, read.value, parameterName)
   if (invalid.length === 0) return read
   // A parameter that cannot be read is missing from the values. That it is required is no second violation.
@@ -123,7 +123,7 @@ interface ReadQuery extends CheckedPart {
 /** Node stops at a thousand otherwise. */
 const EVERY_PAIR = { maxKeys: 0 }
 
-function readQuery(route: Route, text: string): ReadQuery {
+function readRouteQuery(route: Route, text: string): ReadQuery {
   const warnings: RequestWarning[] = []
   const read: ReadQuery = { value: {}, violations: [], warnings }
   if (text === '') return read
@@ -136,7 +136,7 @@ function readQuery(route: Route, text: string): ReadQuery {
     else if (warnings.length < MAX_VIOLATIONS) {
       const field = shownName(name)
       const candidates = route.query.map((each) => each.name)
-      warnings.push(unknownName(field, field, candidates, `is no query parameter of ${route.operation}`))
+      warnings.push(nameWarning(field, field, candidates, `is no query parameter of ${route.operation}`))
     }
   }
   return read
@@ -243,9 +243,9 @@ interface FieldSearch {
 
 function checkKey(node: FieldNode, { key, value }: { key: string; value: unknown }, search: FieldSearch): void {
   const { operation, path, warnings } = search
-  const child = fieldOf(node, key)
+  const child = subfield(node, key)
   if (!child) {
-    if (!node.open) warnings.push(unknownName(fieldName(path), key, inputsOf(node), `is not a field of ${operation}`))
+    if (!node.open) warnings.push(nameWarning(fieldName(path), key, inputsOf(node), `is not a field of ${operation}`))
     return
   }
   if (child.outputOnly) {
@@ -295,6 +295,6 @@ function isIdle(node: FieldNode, value: JsonValue): boolean {
   return node.outputOnly === true || value === null || (node.url === true && value === '')
 }
 
-function fieldOf(node: FieldNode, key: string): FieldNode | undefined {
+function subfield(node: FieldNode, key: string): FieldNode | undefined {
   return node.fields && Object.hasOwn(node.fields, key) ? node.fields[key] : undefined
 }

@@ -23,19 +23,19 @@ export function violationsOf(
   const violations = new Map<string, FieldViolation>()
   for (const error of withoutBranches((errors ?? []).slice(0, 50 * MAX_VIOLATIONS))) {
     if (violations.size === MAX_VIOLATIONS) break
-    const violation = violationOf(error, root, name)
+    const violation = fieldViolation(error, root, name)
     const key = `${violation.field}\n${violation.constraint}`
     if (!violations.has(key)) violations.set(key, violation)
   }
   return [...violations.values()]
 }
 
-function violationOf(error: ValidatorError, root: unknown, name: (path: FieldPath) => string): FieldViolation {
+function fieldViolation(error: ValidatorError, root: unknown, name: (path: FieldPath) => string): FieldViolation {
   const { path: at, value } = followPointer(root, error.instancePath)
   const key = ownKey(error)
   const field = name(key === undefined ? at : [...at, key])
   const constraint = error.keyword
-  const rule = typeof value === 'bigint' ? exactRule(error) : ruleOf(error)
+  const rule = typeof value === 'bigint' ? exactRule(error) : brokenRule(error)
   if (error.propertyName !== undefined) {
     const mistake = `the key ${quote(maskText(error.propertyName), SHOWN_TEXT)}${sizeNote(error, error.propertyName)}`
     return { field, description: ruleAndFound(rule, mistake), constraint }
@@ -50,7 +50,7 @@ function exactRule(error: ValidatorError): string {
   const isComputed = !['type', 'format'].includes(error.keyword)
   return isComputed
     ? `must be a number that a double holds, because the schema has the rule "${error.keyword}"`
-    : ruleOf(error)
+    : brokenRule(error)
 }
 
 /** The key that an error is about, where it is reported at the object around it. */
@@ -111,7 +111,7 @@ const RULES: Readonly<Record<string, (params: ValidatorError['params']) => strin
 }
 
 /** The rule that an error says was broken: `must be a string`. */
-function ruleOf({ keyword, params }: ValidatorError): string {
+function brokenRule({ keyword, params }: ValidatorError): string {
   return RULES[keyword]?.(params) ?? `must keep the rule "${keyword}"`
 }
 
@@ -152,7 +152,7 @@ function alternativesInWords(branches: unknown): string {
   const rules = (branches as ValidatorError[][]).map((errors) => {
     const missing = errors.map(({ params }) => params.missingProperty).filter((key) => typeof key === 'string')
     const [first] = errors
-    return missing.length > 0 || !first ? `have ${missing.join(' and ')}` : ruleOf(first).replace(/^must /, '')
+    return missing.length > 0 || !first ? `have ${missing.join(' and ')}` : brokenRule(first).replace(/^must /, '')
   })
   return `must ${[...new Set(rules)].join(', or ')}`
 }

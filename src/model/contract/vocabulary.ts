@@ -14,12 +14,12 @@ interface Direction {
 }
 
 /** The words of an operation's requests and answers; undefined for the token endpoint, whose words are RFC 6749's. */
-function wordsOf(operation: ServedOperation): OperationWords | undefined {
+function operationWords(operation: ServedOperation): OperationWords | undefined {
   if (!isOperation(operation)) return ERRORS_ONLY
-  return ownProperty(OPERATION_WORDS, operation)
+  return wordsNamed(OPERATION_WORDS, operation)
 }
 
-function ownProperty<Entry>(entries: Readonly<Record<string, Entry>> = {}, name: string): Entry | undefined {
+function wordsNamed<Entry>(entries: Readonly<Record<string, Entry>> = {}, name: string): Entry | undefined {
   return Object.hasOwn(entries, name) ? entries[name] : undefined
 }
 
@@ -36,7 +36,7 @@ export const bodyInWireWords = translatedBody(toWire)
 
 function translatedBody(directionOf: (vocabulary: Vocabulary) => Direction) {
   return (operation: ServedOperation, body: JsonValue, vocabulary: Vocabulary): JsonValue => {
-    const node = wordsOf(operation)?.body
+    const node = operationWords(operation)?.body
     return node ? translateValue(node, body, directionOf(vocabulary)) : body
   }
 }
@@ -47,13 +47,13 @@ export const queryInWireWords = translatedQuery(toWire)
 
 function translatedQuery(directionOf: (vocabulary: Vocabulary) => Direction) {
   return (operation: ServedOperation, query: string, vocabulary: Vocabulary): string => {
-    const queryWords = wordsOf(operation)?.query
+    const queryWords = operationWords(operation)?.query
     // The contract check refuses such a query, and has to see it as it was sent (G59).
     if (!queryWords || query === '' || percentDecoded(query) === undefined) return query
     const { translate, documentKey } = directionOf(vocabulary)
     const pairs = [...new URLSearchParams(query)].map(([key, value]): [string, string] => {
       const name = translatedName(queryWords, key, translate)
-      const node = ownProperty(queryWords, documentKey(key, name))
+      const node = wordsNamed(queryWords, documentKey(key, name))
       return [name, node?.word || node?.items?.word ? translate(value) : value]
     })
     return new URLSearchParams(pairs).toString()
@@ -77,7 +77,7 @@ function translatedResponse(directionOf: (vocabulary: Vocabulary) => Direction) 
 }
 
 function responseNode(operation: ServedOperation, status: number): WordNode | undefined {
-  const words = wordsOf(operation)
+  const words = operationWords(operation)
   return words && (words.answers[status] ?? (status >= 400 ? ERROR_WORDS : undefined))
 }
 
@@ -88,7 +88,7 @@ function translatedName(
   translate: (word: string) => string,
 ): string {
   const translation = name.split('.').map(translate).join('.')
-  return ownProperty(nodes, translation) || ownProperty(nodes, name) ? translation : name
+  return wordsNamed(nodes, translation) || wordsNamed(nodes, name) ? translation : name
 }
 
 function fromWire(vocabulary: Vocabulary): Direction {
@@ -110,7 +110,7 @@ function translateValue(node: WordNode, value: JsonValue, direction: Direction):
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       const name = translatedName(node.fields, key, direction.translate)
-      const fieldNode = ownProperty(node.fields, direction.documentKey(key, name))
+      const fieldNode = wordsNamed(node.fields, direction.documentKey(key, name))
       return [name, fieldNode ? translateValue(fieldNode, inner, direction) : inner]
     }),
   )
@@ -126,7 +126,7 @@ export interface DocumentRequest {
 
 /** An error in the words of the wire: field paths, and the words in its texts except the caller's own strings (G48). */
 export function errorInWireWords(error: ServiceError, request: DocumentRequest, vocabulary: Vocabulary): ServiceError {
-  const words = wordsOf(request.operation)
+  const words = operationWords(request.operation)
   if (!words) return error
   const { violations = [], ...context } = error.context
   const wireViolations = violationsInWireWords(violations, request, vocabulary)
@@ -147,7 +147,7 @@ export function violationsInWireWords<T extends Pick<FieldViolation, 'field' | '
   request: DocumentRequest,
   vocabulary: Vocabulary,
 ): T[] {
-  const words = wordsOf(request.operation)
+  const words = operationWords(request.operation)
   if (!words) return [...violations]
   const literals = freeStrings(words, request, vocabulary)
   const path = (dotted: string): string => wirePath(words, dotted, vocabulary)
@@ -170,7 +170,7 @@ function wirePath({ query, body }: OperationWords, path: string, vocabulary: Voc
       return part
     }
     const translation = translatedName(node.fields, part, translate)
-    node = ownProperty(node.fields, part)
+    node = wordsNamed(node.fields, part)
     return translation
   })
 }
@@ -180,7 +180,7 @@ function isFree(body: WordNode | undefined, path: string): boolean {
   let node = body
   for (const [part] of path.matchAll(PATH_PART)) {
     if (!node) return false
-    const next: WordNode | undefined = /^\[\d/.test(part) ? node.items : ownProperty(node.fields, part)
+    const next: WordNode | undefined = /^\[\d/.test(part) ? node.items : wordsNamed(node.fields, part)
     if (!next && !node.fields) return node !== body
     node = next
   }
@@ -195,9 +195,9 @@ function freeStrings(words: OperationWords, request: DocumentRequest, vocabulary
     if (typeof value === 'string' && !node?.word && vocabulary.has(value)) literals.add(value)
     if (Array.isArray(value)) for (const item of value) look(node?.items, item)
     if (!isJsonObject(value)) return
-    for (const [key, inner] of Object.entries<JsonValue>(value)) look(ownProperty(node?.fields, key), inner)
+    for (const [key, inner] of Object.entries<JsonValue>(value)) look(wordsNamed(node?.fields, key), inner)
   }
   look(body, request.body)
-  for (const [name, value] of new URLSearchParams(request.query)) look(ownProperty(query, name), value)
+  for (const [name, value] of new URLSearchParams(request.query)) look(wordsNamed(query, name), value)
   return literals
 }

@@ -19,6 +19,11 @@ export function collectionNamed(
 /** What names the items that belong together: connector, collection and account. */
 export type CollectionPlace = Pick<CollectionItem, 'connector' | 'collection' | 'account_id'>
 
+/** A text that no other collection of an account has. */
+export function collectionName({ connector, collection }: Pick<CollectionPlace, 'connector' | 'collection'>): string {
+  return `${connector}/${collection}`
+}
+
 /** A text that no other place has. Names of connectors and collections contain no slash. */
 export function placeId({ connector, collection, account_id }: CollectionPlace): string {
   // Nearly every id needs no encoding, and this test is much cheaper than the encoding.
@@ -76,7 +81,7 @@ export function conditionsOf(document: Conditions): (Condition & { readonly isEm
 /** Whether a value meets all of the conditions. What they compare with is prepared once, because a list tests all items. */
 export function testOfConditions(conditions: readonly Condition[]): (value: JsonObject) => boolean {
   const tests = conditions.map(({ path, operator, wanted }) => {
-    const [read, test] = [pathReader(path), testOf(operator, wanted)]
+    const [read, test] = [pathReader(path), operatorTest(operator, wanted)]
     return (value: JsonObject): boolean => test(read(value))
   })
   const [only = () => true, ...others] = tests
@@ -95,17 +100,17 @@ function pathReader(path: string): (item: JsonObject) => JsonValue | undefined {
 type Test = (field: JsonValue | undefined) => boolean
 
 /** A list in an item meets a condition when one of its values does; a list of wanted values asks for any of them. */
-function testOf(operator: Operator, wanted: JsonValue): Test {
+function operatorTest(operator: Operator, wanted: JsonValue): Test {
   if (operator === 'exists') {
     const isWanted = wanted === true || wanted === 'true'
     return (field) => !isBlank(field) === isWanted
   }
   if (operator === 'not') {
-    const isSame = testOf('eq', wanted)
+    const isSame = operatorTest('eq', wanted)
     return (field) => !isSame(field)
   }
   if (Array.isArray(wanted)) {
-    const tests = wanted.map((each) => testOf(operator, each))
+    const tests = wanted.map((each) => operatorTest(operator, each))
     return (field) => tests.some((test) => test(field))
   }
   const test = TESTS[operator](wanted)
@@ -125,7 +130,9 @@ const ordered =
     const [key, number, isOrdered] = [sortKey(wanted), numberOf(wanted), isNumber(wanted)]
     return (field) => {
       if (isBlank(field)) return false
-      return isMet(isOrdered || isNumber(field) ? orderOf(numberOf(field), number) : compareKeys(sortKey(field), key))
+      return isMet(
+        isOrdered || isNumber(field) ? numberOrder(numberOf(field), number) : compareKeys(sortKey(field), key),
+      )
     }
   }
 
@@ -140,7 +147,7 @@ function numberOf(value: JsonValue | undefined): number | bigint {
 }
 
 /** NaN where one of them is. */
-function orderOf(a: number | bigint, b: number | bigint): number {
+function numberOrder(a: number | bigint, b: number | bigint): number {
   if (a === b) return 0
   return a < b ? -1 : a > b ? 1 : NaN
 }

@@ -111,7 +111,7 @@ function ambiguousLocator(scope: Scope, count: number, { id }: LocatorNames): Se
   const fields = (['organization_id', 'user_id'] as const).filter((field) => scope[field] === '')
   const several = `${count} accounts have this connector and identifier${fields.length === 2 ? '' : ' in that scope'}`
   const send = [id, ...fields]
-  return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send ${oneOf(send)}`, {
+  return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send ${eitherOf(send)}`, {
     violations: fields.map((field) => {
       const others = send.filter((each) => each !== field).toReversed()
       return { field, description: `is required, or ${others.join(' or ')}: ${several}`, constraint: 'locator' }
@@ -119,7 +119,7 @@ function ambiguousLocator(scope: Scope, count: number, { id }: LocatorNames): Se
   })
 }
 
-function oneOf(names: readonly string[]): string {
+function eitherOf(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} or ${names.at(-1) ?? ''}`
 }
 
@@ -155,7 +155,7 @@ function ambiguousForTool(matches: readonly Account[], tool: string): ServiceErr
   })
   const several = `${matches.length} accounts with this identifier can run ${quote(tool)}, at ${connectorList(places)}`
   const fields = DIFFERING.filter((field) => new Set(matches.map((account) => account[field])).size > 1)
-  return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send ${oneOf(['connected_account_id', ...fields])}`, {
+  return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send ${eitherOf(['connected_account_id', ...fields])}`, {
     violations: fields.map((field) => ({
       field,
       description: `is required, or connected_account_id: ${several}`,

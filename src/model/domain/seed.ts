@@ -1,4 +1,5 @@
-import type { Client, SeedBundle, SeedCollection, Settings } from './generated/tables.ts'
+import { collectionName } from './collection.ts'
+import type { Client, SeedBundle, Settings } from './generated/tables.ts'
 
 /* Seed files, defaults filled in: plain JSON, so that the bundled one ships parsed. Durations are milliseconds. */
 
@@ -21,20 +22,16 @@ export function mergeBundles(bundles: readonly SeedBundle[]): SeedBundle {
   const collections = all('collections').flatMap((each) => each ?? [])
   const webhooks = all('webhooks').flatMap((each) => each ?? [])
   return {
-    clients: byName(all('clients').flat(), (client) => client.id),
+    clients: lastOfEachName(all('clients').flat(), (client) => client.id),
     settings: Object.assign({}, ...all('settings')) as Partial<Settings>,
-    connectors: byName(all('connectors').flat(), (connector) => connector.connector),
-    connections: byName(all('connections').flat(), (connection) => connection.key_id),
+    connectors: lastOfEachName(all('connectors').flat(), (connector) => connector.connector),
+    connections: lastOfEachName(all('connections').flat(), (connection) => connection.key_id),
     providers: all('providers').flat(),
     accounts: all('accounts').flat(),
     generate: all('generate').flat(),
-    ...(collections.length > 0 && { collections: byName(collections, collectionName) }),
-    ...(webhooks.length > 0 && { webhooks: byName(webhooks, ({ id }) => id) }),
+    ...(collections.length > 0 && { collections: lastOfEachName(collections, collectionName) }),
+    ...(webhooks.length > 0 && { webhooks: lastOfEachName(webhooks, ({ id }) => id) }),
   }
-}
-
-function collectionName({ connector, collection }: SeedCollection): string {
-  return `${connector}/${collection}`
 }
 
 /** A seed without clients, or with patterns only, keeps `test_client`. */
@@ -44,6 +41,6 @@ export function withDefaultClient(bundle: SeedBundle): SeedBundle {
 }
 
 /** The last of each name, in the place of the first. */
-function byName<T>(items: readonly T[], name: (item: T) => string): T[] {
+function lastOfEachName<T>(items: readonly T[], name: (item: T) => string): T[] {
   return [...new Map(items.map((item) => [name(item), item])).values()]
 }

@@ -31,7 +31,7 @@ export function isSessionToken(token: string): boolean {
 
 /** The claims as a JWT (RFC 7519), signed by RS256. */
 export function signedToken(claims: SessionClaims, { id, private_key }: McpKey): string {
-  const signed = [{ alg: 'RS256', kid: id, typ: 'JWT' }, claims].map(encodePart).join('.')
+  const signed = [{ alg: 'RS256', kid: id, typ: 'JWT' }, claims].map(encodeTokenPart).join('.')
   return `${signed}.${sign('sha256', Buffer.from(signed), private_key).toString('base64url')}`
 }
 
@@ -55,7 +55,7 @@ export function publicKey({ id, n, e }: McpKey) {
   return { kty: 'RSA', use: 'sig', alg: 'RS256', kid: id, n, e }
 }
 
-function encodePart(part: object): string {
+function encodeTokenPart(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 

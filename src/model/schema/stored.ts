@@ -84,7 +84,7 @@ export function storedObject<Shape extends z.core.$ZodShape, Own extends object 
 
 /** The row of a value of a document. A value that need not be given may be absent, unless it has a default. */
 export function storedForm(declared: z.ZodType): z.ZodType {
-  const row = rowOf(declared)
+  const row = storedRow(declared)
   const { description } = declared
   // What stands for an absent value has been filled in.
   const about = description?.replace(/ ?\bAbsent: .*$/, '')
@@ -93,7 +93,7 @@ export function storedForm(declared: z.ZodType): z.ZodType {
   return said === '' ? row : row.describe(said)
 }
 
-function rowOf(declared: z.ZodType): z.ZodType {
+function storedRow(declared: z.ZodType): z.ZodType {
   const row = ROWS.get(declared._zod.def)
   if (row) return row
   const { def } = (declared as unknown as z.core.$ZodTypes)._zod

@@ -65,25 +65,25 @@ type SeedOf<F> = F extends z.ZodType ? F : F extends { seed: infer S extends z.Z
 type RowOf<F> = F extends { row: infer R extends z.ZodType } ? R : z.ZodType<Exclude<z.output<SeedOf<F>>, undefined>>
 type GivenBy<F extends Fields> = keyof { [Name in keyof F as SeedOf<F[Name]> extends never ? never : Name]: true }
 
-function seedOf(field: Field): z.ZodType | undefined {
+function fieldSeed(field: Field): z.ZodType | undefined {
   return field instanceof z.ZodType ? field : field.seed
 }
 
 /** The row of a field, which has a value also where a seed gives none. */
-function rowOf<F extends Field>(field: F): RowOf<F> {
-  const seed = seedOf(field) ?? text
+function fieldRow<F extends Field>(field: F): RowOf<F> {
+  const seed = fieldSeed(field) ?? text
   const ownRow = 'row' in field ? field.row : undefined
   return (ownRow ?? storedForm(seed instanceof z.ZodOptional ? (seed.unwrap() as z.ZodType) : seed)) as RowOf<F>
 }
 
 function rowShape<F extends Fields>(fields: F): { [Name in keyof F]: RowOf<F[Name]> } {
-  const rows = Object.entries(fields).map(([name, field]) => [name, rowOf(field)])
+  const rows = Object.entries(fields).map(([name, field]) => [name, fieldRow(field)])
   return Object.fromEntries(rows) as { [Name in keyof F]: RowOf<F[Name]> }
 }
 
 /** The fields that a seed file takes. */
 export function seedShape<F extends Fields>(fields: F): { [Name in GivenBy<F>]: SeedOf<F[Name]> } {
-  const seedFields = Object.entries(fields).flatMap(([name, field]) => [[name, seedOf(field)] as const])
+  const seedFields = Object.entries(fields).flatMap(([name, field]) => [[name, fieldSeed(field)] as const])
   return Object.fromEntries(seedFields.filter(([, seed]) => seed)) as { [Name in GivenBy<F>]: SeedOf<F[Name]> }
 }
 

@@ -1,6 +1,7 @@
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
+import { hasCode } from '../../model/domain/system-error.ts'
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_TRUNC, O_WRONLY } = constants
 const FLAGS = { append: O_APPEND, replace: O_TRUNC } as const
@@ -61,8 +62,4 @@ export async function writeText(
 
 function isPipe(stats: Stats): boolean {
   return stats.isFIFO() || stats.isSocket()
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

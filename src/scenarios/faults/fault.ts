@@ -120,3 +120,8 @@ export interface MatchedFault {
   /** That of the scenario's run, for a fault that waits for other requests. */
   readonly barrier?: Barrier
 }
+
+/** Whether nothing comes after it: the request is answered, or its connection closed. */
+export function endsRequest({ fault: { phase } }: { readonly fault: Fault }): boolean {
+  return phase === 'answer' || phase === 'connection'
+}

@@ -128,7 +128,7 @@ function defaultResponse(params: RespondParameters, request: AnsweredRequest): D
   if (request.at !== 'service' || status < 400) return { headers: {} }
   const message = params.message ?? `a scenario answers ${status}`
   if (request.operation === 'create_token' && (status === 400 || status === 401)) {
-    return tokenError(params.error_code ?? (status === 401 ? 'invalid_client' : 'invalid_request'), message)
+    return tokenErrorResponse(params.error_code ?? (status === 401 ? 'invalid_client' : 'invalid_request'), message)
   }
   const errorCode = params.error_code ?? defaultCode(status, request.operation)
   const context = contextOf(errorCode, { status, message }, request)
@@ -140,7 +140,7 @@ function defaultResponse(params: RespondParameters, request: AnsweredRequest): D
 }
 
 /** RFC 6749 5.2 (G14). */
-function tokenError(error: string, error_description: string): DefaultResponse {
+function tokenErrorResponse(error: string, error_description: string): DefaultResponse {
   return { body: { error, error_description }, headers: { 'Cache-Control': 'no-store', Pragma: 'no-cache' } }
 }
 

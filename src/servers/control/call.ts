@@ -8,7 +8,7 @@ import type { EnvironmentScenarios } from '../../scenarios/environment-scenarios
 import type { Environment } from '../../state/environment.ts'
 import { quote, thereAre } from '../../model/domain/text.ts'
 import { ControlError, invalidInput } from './errors.ts'
-import type { BodyOf, ControlOperation, ControlRoute, QueryOf } from './input.ts'
+import type { BodyOf, ControlOperation, ControlRoute, ControlQuery } from './input.ts'
 
 type RouteOf<Op extends ControlOperation> = Extract<ControlRoute, { readonly operation: Op }>
 
@@ -20,7 +20,7 @@ export interface ServerCall<Op extends ControlOperation> {
   readonly response: Response
   readonly entry: OpenEntry
   readonly path: { readonly [Name in NamesIn<RouteOf<Op>['path']>]: string }
-  readonly query: QueryOf<Op>
+  readonly query: ControlQuery<Op>
   readonly body: BodyOf<Op>
 }
 

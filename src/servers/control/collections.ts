@@ -84,7 +84,7 @@ function namedCollection(call: NamingCall): NamedCollection {
     const what = `collection ${quote(path.collection)} of ${connector.connector}`
     throw collectionNotFound(what, Object.keys(connector.collections ?? {}))
   }
-  const account_id = accountOf(environment, connector, collection, query.account)
+  const account_id = collectionAccount(environment, connector, collection, query.account)
   return { connector, collection, place: { connector: connector.connector, collection: path.collection, account_id } }
 }
 
@@ -97,7 +97,7 @@ function ownersOf({ services, environment }: Pick<NamingCall, 'services' | 'envi
 }
 
 /** The id of the account whose items are meant; empty where accounts share them. */
-function accountOf(
+function collectionAccount(
   environment: Environment,
   { connector }: CollectionOwner,
   { per }: Collection,

@@ -33,14 +33,14 @@ export const environmentHandlers = {
 
   create_environment: async (call) => {
     const { services, request, body } = call
-    const seed = body.seed && (await seedOf(call, body.seed))
+    const seed = body.seed && (await requestedSeed(call, body.seed))
     const { environment, client } = await services.environments.create({
       name: body.name === undefined ? undefined : checkedName('an environment', body.name),
       seed,
       clock: typeof body.clock === 'string' ? { now: body.clock } : body.clock,
       idSeed: body.id_seed,
-      scenarios: body.scenarios && (await scenariosOf(call, body.scenarios, seed)),
-      test: testOf(body),
+      scenarios: body.scenarios && (await requestedScenarios(call, body.scenarios, seed)),
+      test: environmentTest(body),
     })
     const created = {
       name: environment.name,
@@ -80,7 +80,7 @@ const loadParsers = lazyImport(async () => {
 })
 
 /** One without connectors and connections uses those of the server. @throws ControlError with every problem's path */
-export async function seedOf(
+export async function requestedSeed(
   { services }: Pick<ServerCall<'create_environment'>, 'services'>,
   seed: JsonObject,
 ): Promise<SeedBundle> {
@@ -97,7 +97,7 @@ export async function seedOf(
 }
 
 /** The scenarios in the body: bundled ones by their names, others as documents. @throws ControlError with every problem */
-async function scenariosOf(
+async function requestedScenarios(
   { services }: ServerCall<'create_environment'>,
   requested: readonly (string | JsonObject)[],
   seed: SeedBundle | undefined,
@@ -135,7 +135,7 @@ async function scenariosOf(
 }
 
 /** Reports and CI systems name files by their paths below the folder in which the server was started. */
-function testOf({ label, file, line }: ServerCall<'create_environment'>['body']): TestLabel | undefined {
+function environmentTest({ label, file, line }: ServerCall<'create_environment'>['body']): TestLabel | undefined {
   if (label === undefined) return undefined
   const below = file !== undefined && isAbsolute(file) ? relative(process.cwd(), file) : file
   const path = below === undefined || below.startsWith('..') ? file : below.replaceAll('\\', '/')

@@ -77,7 +77,7 @@ const QUERIES = {
 type Schemas<Schema extends z.ZodType = z.ZodType> = { readonly [Op in ControlOperation]?: Schema }
 
 /** `list_requests` has the parameters of a match, which the request journal reads. */
-export type QueryOf<Op extends ControlOperation> = Op extends 'list_requests'
+export type ControlQuery<Op extends ControlOperation> = Op extends 'list_requests'
   ? URLSearchParams
   : Op extends keyof typeof QUERIES
     ? z.output<(typeof QUERIES)[Op]>
@@ -132,7 +132,7 @@ export async function readDocumentBody(route: ControlRoute, document: SentDocume
   const empty = document === undefined || document.text === ''
   if (empty && route.body === 'required') throw invalidBody('missing', 'a JSON or YAML body')
   const schema = (BODIES as Schemas)[route.operation]
-  if (schema) return parseInput(schema, empty ? {} : await valueOf(route, document), 'INVALID_BODY')
+  if (schema) return parseInput(schema, empty ? {} : await documentValue(route, document), 'INVALID_BODY')
   // Other documents have limits of their own.
   if (document && route.operation === 'call_mcp') checkExtent(route, document.text)
   return document
@@ -142,7 +142,7 @@ export async function readDocumentBody(route: ControlRoute, document: SentDocume
 const MAX_DEPTH = 200
 
 /** The first YAML body loads its parser. @throws ControlError MALFORMED_BODY, BODY_TOO_LARGE; DocumentError */
-async function valueOf(route: ControlRoute, { text, format }: SentDocument): Promise<unknown> {
+async function documentValue(route: ControlRoute, { text, format }: SentDocument): Promise<unknown> {
   if (format === 'yaml') {
     const { SourceText } = await loadSourceText()
     return new SourceText(text, 'body').value

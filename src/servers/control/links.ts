@@ -19,10 +19,10 @@ type ListCall = EnvironmentCall<'list_links'>
 export const linkHandlers = {
   list_links: async (call) => {
     const { services, environment, journal, query } = call
-    let links = openLinks(call)
+    let links = openLinkViews(call)
     if (links.length === 0 && query.wait_ms > 0) {
       // Links are created by requests.
-      const isThere = (): boolean => (links = openLinks(call)).length > 0
+      const isThere = (): boolean => (links = openLinkViews(call)).length > 0
       await journal.until(isThere, { timeoutMs: query.wait_ms, signal: goneSignal(call) })
       // The environment may have been deleted meanwhile.
       if (services.registry.environment(environment.name) !== environment) links = []
@@ -35,12 +35,12 @@ export const linkHandlers = {
     const { services, environment, body, request } = call
     const baseUrl = baseUrlOf(request, services.baseUrl)
     const reply = await runOperation('create_magic_link', call, withoutUndefined(body)).catch((error: unknown) => {
-      throw refusalOf(error)
+      throw linkRefusal(error)
     })
     const { link, expiry } = reply.body as { link: string; expiry: string }
     const id = link.slice(`${baseUrl}/magic/`.length)
     const { connector, identifier } = body
-    const created = { id, link, connector, identifier, expiry, ...signsIn(environment, accountOf(environment, id)) }
+    const created = { id, link, connector, identifier, expiry, ...signsIn(environment, accountOfLink(environment, id)) }
     const sentence = `a magic link for ${identifier} at ${connector} was created`
     return { status: 201, ...changeReply(sentence, { body: created }) }
   },
@@ -70,7 +70,7 @@ export const linkHandlers = {
   },
 } satisfies Partial<ControlHandlers>
 
-function openLinks({ services, environment, request }: ListCall): object[] {
+function openLinkViews({ services, environment, request }: ListCall): object[] {
   const { tables } = environment.model
   const baseUrl = baseUrlOf(request, services.baseUrl)
   const links: object[] = []
@@ -102,7 +102,7 @@ function checkScopes(
   if (problems.length > 0) throw invalidInput('INVALID_BODY', problems)
 }
 
-function accountOf({ model }: Environment, linkId: string): Account | undefined {
+function accountOfLink({ model }: Environment, linkId: string): Account | undefined {
   return model.tables.accounts.get(model.tables.magic_links.get(linkId)?.account_id ?? '')
 }
 
@@ -113,7 +113,7 @@ function signsIn(environment: Environment, account: Account | undefined): { sign
   return { signs_in_as: asks ? defaultPerson(connector.people, account.identifier) : null }
 }
 
-function refusalOf(error: unknown): unknown {
+function linkRefusal(error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.status >= 500) return error
   const { violations = [] } = error.context
   const details = violations.map(({ field, description }) => ({ path: field, message: description }))

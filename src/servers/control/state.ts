@@ -9,12 +9,12 @@ import type { Problem } from '../../model/schema/problems.ts'
 import type { Snapshot } from '../../state/model/model.ts'
 import type { Environment } from '../../state/environment.ts'
 import { restartReplaced, restartRekeyed } from '../../state/collections.ts'
-import { readState, replaceState } from '../../state/state-replacement.ts'
+import { readStateUpload, replaceState } from '../../state/state-replacement.ts'
 import { imageText } from '../../state/model/state-text.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../../state/snapshots.ts'
 import { lazyImport } from '../../model/domain/once.ts'
 import { changeReply, checkDocumentName, checkedName, type ControlHandlers, type EnvironmentCall } from './call.ts'
-import { seedOf } from './environments.ts'
+import { requestedSeed } from './environments.ts'
 import { ControlError, invalidInput } from './errors.ts'
 import { diffStates } from './state-diff.ts'
 
@@ -36,7 +36,7 @@ export const stateHandlers = {
     const { services, environment, body } = call
     const { registry } = services
     const problems: Problem[] = []
-    const state = await readState(body, { registry, environment }, (problem) => problems.push(problem))
+    const state = await readStateUpload(body, { registry, environment }, (problem) => problems.push(problem))
     if (!state) throw invalidInput('INVALID_STATE', problems)
     replaceState(environment, state, () => restartCollections(call))
     return changeReply('the state was replaced')
@@ -44,7 +44,7 @@ export const stateHandlers = {
 
   reset: async (call) => {
     const { services, environment, journal, scenarios, body } = call
-    const seed = body.seed && (await seedOf(call, body.seed))
+    const seed = body.seed && (await requestedSeed(call, body.seed))
     await services.environments.reset(environment, () => scenarios.reset(), seed)
     // Entries that come while the reset is being written belong to the new state.
     const before = journal.appended

@@ -14,7 +14,7 @@ import type { EntryFacts } from '../../journal/request-journal/request-entries.t
 import { applyDueEvents } from '../../state/account-events.ts'
 import type { Call, Handler } from '../../service/operations/operation.ts'
 import { noteNearMisses, noteProxyNearMisses } from '../../service/operations/near-misses.ts'
-import { locatorOf, proxyRequest } from '../../service/operations/proxy.ts'
+import { headerLocator, proxyRequest } from '../../service/operations/proxy.ts'
 import { isBreach } from '../../journal/request-journal/findings.ts'
 import { type Environment, now, ReadGuard } from '../../state/environment.ts'
 import { meetsExpiry } from '../../state/expiry.ts'
@@ -38,7 +38,7 @@ import type {
   RequestContext,
 } from './request-context.ts'
 import { applyFaults, scenarioRequest } from './scenario-step.ts'
-import { asTokenError, authenticateClient, readForm } from './token-request.ts'
+import { asTokenError, authenticateClient, readTokenForm } from './token-request.ts'
 import { descriptorViolations } from './descriptor-rules-step.ts'
 import { requestFromWire, wireWords } from './vocabulary-step.ts'
 import type { ServiceParts } from './services.ts'
@@ -61,14 +61,14 @@ const OPERATION: Pipeline<OperationContext> = {
     applyDue,
     checkRequestContract,
     applyScenarios,
-    runOperation,
+    runServed,
   ],
   response: [checkReply, countContractUse, translateResponse, serializeReply],
 }
 
 /** A request of the proxy has no contract: only what the service itself answers, its errors, is in the words of the wire. */
 const PROXY: Pipeline<ProxyContext> = {
-  request: [checkBearer, readSentBody, applyDue, checkHeaders, applyScenarios, forwardToThirdParty],
+  request: [checkBearer, readProxyBody, applyDue, checkHeaders, applyScenarios, forwardToThirdParty],
   response: [translateResponse, serializeReply],
 }
 
@@ -179,7 +179,7 @@ function readCallBody(context: OperationContext, { bodyLimit }: ServiceParts): P
   const { request, route } = context
   if (request.call?.refused) throw request.call.refused
   if (route.bodyMediaType === null || !request.hasBody) return undefined
-  if (!route.bearer) return readForm(context, bodyLimit)
+  if (!route.bearer) return readTokenForm(context, bodyLimit)
   checkContentType(request.headers, route.bodyMediaType)
   return request.readBody(bodyLimit).then((bytes) => {
     context.rawBody = bytes
@@ -219,7 +219,7 @@ const MAX_PROXY_BODY = 32 * 1024 * 1024
 /** A larger one is not kept in memory to be sent again after a 401: it is sent on while it comes in. */
 const MAX_REPEATED_BODY = 1024 * 1024
 
-function readSentBody(context: ProxyContext): Promise<void> | undefined {
+function readProxyBody(context: ProxyContext): Promise<void> | undefined {
   if (!context.request.hasBody) return undefined
   return context.request.readSentBody(MAX_PROXY_BODY, MAX_REPEATED_BODY).then(({ start, rest }) => {
     context.rawBody = start
@@ -240,7 +240,7 @@ function checkClient(context: OperationContext, services: ServiceParts): Promise
 
 /** Applies everything that has fallen due by the environment's clock, before the operation reads anything. */
 function applyDue(context: RequestContext): void {
-  const environment = environmentOf(context)
+  const environment = environmentIn(context)
   // Its body may have come slowly.
   context.readGuard = new ReadGuard(environment)
   context.readGuard.assertUsable()
@@ -255,7 +255,7 @@ function checkRequestContract(context: OperationContext, services: ServiceParts)
   const requestParts = { query: documentQuery ?? request.query, path: request.pathParameters, body }
   const checked = checkRequest(route, requestParts, services)
   context.checked = checked
-  noteNearMisses({ environment: environmentOf(context), trace: context.trace }, route.operation, checked)
+  noteNearMisses({ environment: environmentIn(context), trace: context.trace }, route.operation, checked)
   const { violations } = checked
   // A field has one violation.
   const ofDescriptors = descriptorViolations(context, checked.body as JsonValue | undefined, services).filter(
@@ -270,7 +270,7 @@ const UNREAD = Object.freeze({})
 /** A request of the proxy has no contract but for the headers that name the account. */
 function checkHeaders(context: ProxyContext): void {
   const { headers } = context.request
-  noteProxyNearMisses({ environment: environmentOf(context), trace: context.trace }, headers, locatorOf(headers))
+  noteProxyNearMisses({ environment: environmentIn(context), trace: context.trace }, headers, headerLocator(headers))
 }
 
 /** A request that an extension answers has no contract but the client's. */
@@ -282,7 +282,7 @@ function checkExtensionRules(context: ExtensionContext, services: ServiceParts):
 
 /** The rules of scenarios at `service` (1.4). @throws ServiceError UNAUTHENTICATED */
 function applyScenarios(context: RequestContext, services: ServiceParts): Promise<void> | undefined {
-  const environment = environmentOf(context)
+  const environment = environmentIn(context)
   const scenarios = services.scenarios.of(environment)
   const fired = scenarios.active ? scenarios.match(scenarioRequest(context, environment)) : undefined
   if (!fired) return undefined
@@ -294,11 +294,11 @@ function applyScenarios(context: RequestContext, services: ServiceParts): Promis
 /** Kinds of faults after which a request may have no caller any more. */
 export const ENDING_CALLERS = ['revoke_bearer_tokens', 'advance_clock', 'expire_mcp_session'] as const
 
-function runOperation(context: OperationContext, services: ServiceParts): Promise<void> | undefined {
+function runServed(context: OperationContext, services: ServiceParts): Promise<void> | undefined {
   const { fault, route, checked, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined
   if (!checked) throw new Error('the operation comes after the contract check')
-  const environment = environmentOf(context)
+  const environment = environmentIn(context)
   const call: Call<Operation> = {
     environment,
     thirdParty: services.thirdParties.client(environment, trace),
@@ -327,10 +327,10 @@ function runOperation(context: OperationContext, services: ServiceParts): Promis
 function forwardToThirdParty(context: ProxyContext, services: ServiceParts): Promise<void> | undefined {
   const { fault, request, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined
-  const environment = environmentOf(context)
+  const environment = environmentIn(context)
   const thirdParty = services.thirdParties.client(environment, trace)
   const call = { environment, thirdParty, documentedOnly: services.documentedOnly, trace }
-  return proxyRequest(call, locatorOf(request.headers), forwardedRequest(context)).then((response) => {
+  return proxyRequest(call, headerLocator(request.headers), forwardedRequest(context)).then((response) => {
     context.foreign = proxiedResponse(response, context.requestId)
   })
 }
@@ -363,7 +363,7 @@ function runExtension(context: ExtensionContext, services: ServiceParts): Promis
     else context.reply = { status: response.status, body: errorBody({ ...response, context: {} }, requestId) }
   }
   const run = (): Promise<void> | undefined => {
-    const response = services.thirdParties.respondByExtension(environmentOf(context), route.extension, incoming)
+    const response = services.thirdParties.respondByExtension(environmentIn(context), route.extension, incoming)
     if (response instanceof Promise) return response.then(take)
     take(response)
     return undefined
@@ -493,7 +493,7 @@ function sendResponseOf({ request, wireResponse: response, fault }: RequestConte
 }
 
 /** The environment, which every stage after the authentication needs. */
-function environmentOf({ environment, route }: RequestContext): Environment {
+function environmentIn({ environment, route }: RequestContext): Environment {
   if (!environment) throw new Error(`${route.operation} reached a stage that needs an environment without one`)
   return environment
 }

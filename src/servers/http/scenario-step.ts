@@ -4,7 +4,7 @@ import { ServiceError } from '../../model/domain/errors.ts'
 import { fieldValues, isJsonObject, type JsonObject, ownMember } from '../../model/domain/json.ts'
 import { accountByLocator, type Locator } from '../../model/domain/locator.ts'
 import { connectionNamed } from '../../service/operations/connections.ts'
-import { locatorOf } from '../../service/operations/proxy.ts'
+import { headerLocator } from '../../service/operations/proxy.ts'
 import { runningAccount } from '../../service/operations/tools.ts'
 import { actBefore, deliveryOf, injectedResponse } from '../../scenarios/delivery.ts'
 import type { ScenarioRequest } from '../../scenarios/rule-matching.ts'
@@ -70,7 +70,7 @@ export function scenarioRequest(context: RequestContext, environment: Environmen
     at: 'service',
     operation: route.operation,
     ...(request.call?.protocol === 'mcp' && { mcp: 'tools/call' as const }),
-    tool: textAt(body, 'tool_name'),
+    tool: textOrUndefined(body, 'tool_name'),
     clientId: client?.id,
     body: requestBody,
     query,
@@ -78,7 +78,7 @@ export function scenarioRequest(context: RequestContext, environment: Environmen
     locator,
     trace,
     get account() {
-      account ??= accountOf(context, environment, locator, body) ?? null
+      account ??= accountOfRequest(context, environment, locator, body) ?? null
       return account ?? undefined
     },
     get connector() {
@@ -108,9 +108,11 @@ function locatorIn(
   body: JsonObject,
   query: JsonObject,
 ): Record<string, string> {
-  if (route.operation === PROXY_REQUEST) return filledFields(Object.entries(locatorOf(request.headers)))
-  const fields = LOCATOR_FIELDS.map((field) => [field, textAt(body, field) ?? textAt(query, field)] as const)
-  const id = textAt(body, 'connected_account_id')
+  if (route.operation === PROXY_REQUEST) return filledFields(Object.entries(headerLocator(request.headers)))
+  const fields = LOCATOR_FIELDS.map(
+    (field) => [field, textOrUndefined(body, field) ?? textOrUndefined(query, field)] as const,
+  )
+  const id = textOrUndefined(body, 'connected_account_id')
   const provider = route.operation.endsWith('_custom_provider') ? checked?.path['identifier'] : undefined
   const key = checked?.path['key_id']
   const connection = key === undefined ? undefined : (connectionNamed(environment, key)?.key_id ?? key)
@@ -122,7 +124,7 @@ function filledFields(fields: readonly (readonly [string, string | undefined])[]
 }
 
 /** The account that the request is about; undefined when it names none, or more than one. */
-function accountOf(
+function accountOfRequest(
   { route }: RequestContext,
   environment: Environment,
   locator: Locator,
@@ -130,10 +132,10 @@ function accountOf(
 ): Account | undefined {
   const { model } = environment
   if (route.operation === 'verify_user') {
-    const request = model.tables.auth_requests.get(textAt(body, 'auth_request_id') ?? '')
+    const request = model.tables.auth_requests.get(textOrUndefined(body, 'auth_request_id') ?? '')
     return request && model.tables.accounts.get(request.account_id)
   }
-  const tool = route.operation === 'execute_tool' ? textAt(body, 'tool_name') : undefined
+  const tool = route.operation === 'execute_tool' ? textOrUndefined(body, 'tool_name') : undefined
   try {
     if (tool !== undefined) return runningAccount({ environment, documentedOnly: false }, locator, tool)
     if (!locator.id && !(locator.connector && locator.identifier)) return undefined
@@ -144,7 +146,7 @@ function accountOf(
   }
 }
 
-function textAt(object: JsonObject, key: string): string | undefined {
+function textOrUndefined(object: JsonObject, key: string): string | undefined {
   const value = ownMember(object, key)
   return typeof value === 'string' && value !== '' ? value : undefined
 }

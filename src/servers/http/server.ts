@@ -148,7 +148,7 @@ const DEFAULT_LIMITS: ServerLimits = {
 }
 
 /** The given limits, with defaults for the rest. A head is part of its request, so its limit cannot be longer. */
-export function limitsOf(asked: Partial<ServerLimits> = {}): ServerLimits {
+export function serverLimits(asked: Partial<ServerLimits> = {}): ServerLimits {
   const limits = { ...DEFAULT_LIMITS, ...asked }
   const { headersTimeout, requestTimeout } = limits
   return requestTimeout > 0 && headersTimeout > requestTimeout ? { ...limits, headersTimeout: requestTimeout } : limits

@@ -9,7 +9,7 @@ import type { ServiceParts } from './services.ts'
 const FORM = 'application/x-www-form-urlencoded'
 
 /** Reads the body of the token request, which is a form (G14). @throws TokenError, ServiceError */
-export async function readForm(context: OperationContext, limit: number): Promise<void> {
+export async function readTokenForm(context: OperationContext, limit: number): Promise<void> {
   const { request } = context
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (type !== FORM) {
@@ -28,7 +28,7 @@ export async function authenticateClient(
   context: OperationContext,
   { registry, environments }: ServiceParts,
 ): Promise<void> {
-  const form = formOf(context.body)
+  const form = tokenForm(context.body)
   const header = context.request.headers.authorization
   // Clients send their old bearer token along when they renew it: another scheme counts only where the form names no client.
   const isMeant = header !== undefined && (/^basic(?: |$)/i.test(header) || !form.get('client_id'))
@@ -75,7 +75,7 @@ export function asTokenError(error: unknown): unknown {
 }
 
 /** @throws TokenError invalid_request when a field is sent more than once (RFC 6749 3.2) */
-function formOf(body: unknown): ReadonlyMap<string, string> {
+function tokenForm(body: unknown): ReadonlyMap<string, string> {
   const form = new Map<string, string>()
   for (const [name, value] of Object.entries(body ?? {}) as [string, unknown][]) {
     if (typeof value !== 'string') {

@@ -46,7 +46,7 @@ export function respondToUnreadable(services: () => ServiceParts | undefined): (
       // A request with a broken body has an entry already.
       if (!entries || !entry || isBodyOf) send()
       // It says nothing of the state, so it stays as it is when the disk refuses that.
-      else void entries.end(entry, () => ({ facts: factsOf(error, message, response), send }))
+      else void entries.end(entry, () => ({ facts: unreadableFacts(error, message, response), send }))
     })
   }
 }
@@ -66,7 +66,7 @@ function afterEarlierResponses(socket: Duplex, refuse: (isBodyOf: boolean) => vo
 }
 
 /** Only method and address are recorded, where the text begins with them: the rest is not known to be a request. */
-function factsOf(error: Error, failure: string, { status, headers, body }: EncodedResponse): EntryFacts {
+function unreadableFacts(error: Error, failure: string, { status, headers, body }: EncodedResponse): EntryFacts {
   const packet = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.of()
   const [, method = '', url = ''] = /^([A-Z]{1,20}) (\S{1,2000})/.exec(packet.toString('latin1', 0, 2100)) ?? []
   const response = { status, responseHeaders: headers, responseBody: body }

@@ -75,7 +75,7 @@ function asText(body: object): CachedBody {
 /** Renders an error, the only place that does: as the service answers it (G16), at the token endpoint as RFC 6749 5.2 says. */
 export function errorReply(error: unknown, requestId: string): Reply {
   if (error instanceof TokenError) return tokenErrorReply(error)
-  const serviceError = error instanceof ServiceError ? error : unexpectedError()
+  const serviceError = error instanceof ServiceError ? error : internalError()
   const { headers } = serviceError.context
   return { status: serviceError.status, body: errorBody(serviceError, requestId), ...(headers ? { headers } : {}) }
 }
@@ -96,7 +96,7 @@ export function errorBody({ errorCode, code, message, context }: ErrorContent, r
 }
 
 /** A defect of the mock: the log and the request journal have the cause, the answer says where to look. */
-function unexpectedError(): ServiceError {
+function internalError(): ServiceError {
   return new ServiceError('INTERNAL', 'the mock failed; its log and its journal say why')
 }
 

@@ -190,7 +190,7 @@ export function approveConsent(flow: LinkFlow, linkId: string, consented: Consen
 export function denyConsent(flow: LinkFlow, linkId: string): string {
   const { link, account } = usableLink(flow.environment, linkId)
   flow.trace.moved(account, 'consent_denied', now(flow.environment))
-  const response = new Map([['error', 'access_denied'], ...stateOf(flow.environment, link)])
+  const response = new Map([['error', 'access_denied'], ...stateParameter(flow.environment, link)])
   return withParameters(link.user_verify_url || successUrl(flow), response)
 }
 
@@ -210,13 +210,13 @@ function awaitingVerification(trace: RequestTrace, account: Account, fresh: Issu
 /** The parameters are named as the environment's vocabulary names the fields with the same values (G48). */
 function verifyUrl(environment: Environment, link: MagicLink, requestId: string): string {
   const name = wireWord(environment.settings.vocabulary, 'auth_request_id')
-  return withParameters(link.user_verify_url, new Map([[name, requestId], ...stateOf(environment, link)]))
+  return withParameters(link.user_verify_url, new Map([[name, requestId], ...stateParameter(environment, link)]))
 }
 
 function successUrl(flow: LinkFlow): string {
   return `${flow.baseUrl}/connect/success`
 }
 
-function stateOf({ settings }: Environment, link: MagicLink): [string, string][] {
+function stateParameter({ settings }: Environment, link: MagicLink): [string, string][] {
   return link.state === null ? [] : [[wireWord(settings.vocabulary, 'state'), link.state]]
 }

@@ -102,7 +102,7 @@ export function pageRoute(services: Pick<LinkServices, 'entries' | 'log'>): Page
 }
 
 /** The body of a form; any other body is left unread. @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400) */
-async function readForm(request: Request, visit: PageVisit): Promise<URLSearchParams> {
+async function readPageForm(request: Request, visit: PageVisit): Promise<URLSearchParams> {
   const isForm = request.method === 'POST' && request.is('application/x-www-form-urlencoded')
   if (isForm) visit.body = String(await readWholeBody(request, MAX_FORM))
   return new URLSearchParams(String(visit.body))
@@ -207,7 +207,7 @@ function linkHandler(
   handle: (request: LinkRequest) => Promise<EncodedResponse>,
 ): (request: Request, visit: PageVisit) => Promise<EncodedResponse> {
   return async (request, visit) => {
-    const form = await readForm(request, visit)
+    const form = await readPageForm(request, visit)
     const target = find(request)
     if (!target) throw new LinkProblem('unknown')
     const { environment, link } = target

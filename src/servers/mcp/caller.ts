@@ -10,7 +10,7 @@ import type { Authenticated, CallersEntry } from '../http/request-context.ts'
 import { verifiedToken, isSessionToken, type SessionClaims } from '../../model/domain/session-token.ts'
 import { authenticateBearer, unauthenticated } from '../http/pipeline.ts'
 import type { ServiceParts } from '../http/services.ts'
-import { locatorOf } from '../../service/operations/proxy.ts'
+import { headerLocator } from '../../service/operations/proxy.ts'
 import { type Environment, now } from '../../state/environment.ts'
 import { meetsExpiry } from '../../state/expiry.ts'
 import type { ServerAddress } from './server-tools.ts'
@@ -119,7 +119,7 @@ const USER_FIELDS = ['identifier', 'organization_id', 'user_id'] as const
 
 /** @throws ServiceError MISSING_LOCATOR */
 function userOf({ headers, url = '' }: IncomingMessage): JsonObject {
-  const locator: Locator = locatorOf(headers)
+  const locator: Locator = headerLocator(headers)
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''))
   const fields = USER_FIELDS.map((name) => [name, locator[name] || query.get(name)] as const)
   const user = Object.fromEntries(

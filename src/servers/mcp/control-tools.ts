@@ -66,7 +66,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
         last === undefined
           ? 'Next: run the program under test, then list again; contract_verdict judges all of its requests.'
           : `Next: explain_request with an id, such as ${last.id}.`,
-        ...requests.map(requestLine),
+        ...requests.map(summaryLine),
       ]
     },
   }),
@@ -242,7 +242,7 @@ function joinedLine(...parts: readonly (string | number | false | null | undefin
     .join(' ')
 }
 
-function requestLine(entry: ControlResponse<'GET /requests'>['requests'][number]): string {
+function summaryLine(entry: ControlResponse<'GET /requests'>['requests'][number]): string {
   const { id, at, method, operation, path, status, error_code, account_state: account, tool: called } = entry
   // A change of the clock or by the control API has a sentence in place of a method and a path.
   if (method === '') return joinedLine(id, at, path)

@@ -54,7 +54,7 @@ export class ListenStreams {
     const { exchange, bus, tools } = listening
     const current = this.#currentTools(listening)
     if (!current) exchange.end()
-    else if (!isSame(tools, current)) {
+    else if (!areSameTools(tools, current)) {
       listening.tools = current
       bus.publish({ kind: 'tools_list_changed' })
     }
@@ -71,7 +71,7 @@ export class ListenStreams {
 }
 
 /** Rows are immutable, so that a change is another object. */
-function isSame(before: readonly ServerTool[], after: readonly ServerTool[]): boolean {
+function areSameTools(before: readonly ServerTool[], after: readonly ServerTool[]): boolean {
   return (
     before.length === after.length &&
     before.every(({ tool, connection }, at) => tool === after[at]?.tool && connection === after[at].connection)

@@ -33,7 +33,8 @@ export function plainCall({ message: { headers } }: McpExchange, body: unknown):
   if (body['jsonrpc'] !== '2.0' || !(typeof id === 'string' || Number.isSafeInteger(id))) return undefined
   if (!isJsonObject(params) || !isJsonContentType(headers['content-type'] ?? null)) return undefined
   const { name, arguments: input, _meta: envelope, ...others } = params
-  if (typeof name !== 'string' || !(input === undefined || isJsonObject(input)) || !isEmpty(others)) return undefined
+  if (typeof name !== 'string' || !(input === undefined || isJsonObject(input)) || !isEmptyObject(others))
+    return undefined
   const [version, method, toolName] = ['mcp-protocol-version', 'mcp-method', 'mcp-name'].map((each) => headers[each])
   const isModern = envelope !== undefined
   const isServed = isModern
@@ -66,7 +67,7 @@ const EVENTS = {
   'x-accel-buffering': 'no',
 }
 
-function isEmpty(object: JsonObject): boolean {
+function isEmptyObject(object: JsonObject): boolean {
   return Object.keys(object).length === 0
 }
 

@@ -77,7 +77,7 @@ function toolPage(tools: readonly ServerTool[], exchange: McpExchange, cursor = 
   const listing = `tools of ${address.path}${caller.isReadOnly ? ', read-only' : ''}`
   try {
     const { items, next_page_token } = pageOfList(environment, listing, list, { page_size, page_token: cursor })
-    return { tools: items.map(toolView), ...(next_page_token !== '' && { nextCursor: next_page_token }) }
+    return { tools: items.map(mcpToolView), ...(next_page_token !== '' && { nextCursor: next_page_token }) }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     const message = `params.cursor: ${quote(cursor)} is no nextCursor of this list`
@@ -89,7 +89,7 @@ export function serverInfo({ version }: McpServices): { name: string; version: s
   return { name: 'toolmock', version }
 }
 
-function toolView({ name, display_name, description, input_schema, output_schema, annotations }: Tool) {
+function mcpToolView({ name, display_name, description, input_schema, output_schema, annotations }: Tool) {
   const inputSchema = { ...input_schema, type: 'object' as const }
   const output = output_schema && { outputSchema: { ...output_schema, type: 'object' as const } }
   const hints = annotations?.read_only_hint === undefined ? {} : { readOnlyHint: annotations.read_only_hint }
@@ -145,7 +145,7 @@ export async function callTool(
   const offered = tools.find(({ tool }) => tool.name === name)
   const connector = (offered ?? tools[0])?.connection.key_id ?? ''
   const request = { name, input, connector, offered, refused: offered ? undefined : unknownTool(name, tools) }
-  const words = wordsOf(exchange)
+  const words = wordOnWire(exchange)
   const { body, refused } = executeToolBody(request, exchange, words)
   const call = callOf(exchange, { body, refused, mcpClient: clientName(envelope) })
   const link: { url?: string } = {}
@@ -211,7 +211,7 @@ function callOf(
 }
 
 /** The words of the wire, in which the pipeline takes requests and gives answers (G48). */
-function wordsOf({ environment: { vocabulary } }: McpExchange): (word: string) => string {
+function wordOnWire({ environment: { vocabulary } }: McpExchange): (word: string) => string {
   return (word) => vocabulary?.wire(word) ?? word
 }
 

@@ -130,12 +130,12 @@ export class VirtualServers {
     const scenarios = registry.of(environment)
     if (!scenarios.active) return false
     const connector = address.kind === 'connections' ? address.key : undefined
-    const locator = locatorOf(caller, connector)
+    const locator = callerLocator(caller, connector)
     const fired = scenarios.match({
       ...{ at: 'service', mcp, clientId: entry.client?.id, connector, body: read?.parsed, trace, locator },
       query: fieldValues(new URLSearchParams(targetOf(message).replace(/^[^?]*/, ''))),
       headers: message.headers as JsonObject,
-      account: accountOf(environment, locator),
+      account: accountOfCaller(environment, locator),
     })
     if (!fired) return false
     if (ENDING_CALLERS.some((kind) => fired.applied.has(kind))) caller.authenticate()
@@ -211,7 +211,7 @@ export class VirtualServers {
       const ended = refusal ?? mcpResponse
       return {
         send: refusal || !send ? () => ended && sendResponse(response, ended) : send,
-        facts: mcpResponse && ended && factsOf(message, { read: mcpResponse.read, ...ended }),
+        facts: mcpResponse && ended && mcpFacts(message, { read: mcpResponse.read, ...ended }),
       }
     })
     return isDurable
@@ -238,7 +238,7 @@ export class VirtualServers {
 }
 
 /** What the journal says of a request that called no tool. */
-function factsOf(message: IncomingMessage, { read, status, headers, body, error }: McpResponse): EntryFacts {
+function mcpFacts(message: IncomingMessage, { read, status, headers, body, error }: McpResponse): EntryFacts {
   return {
     protocol: 'mcp',
     error,
@@ -263,7 +263,7 @@ function allowedOrigins(baseUrl: string | undefined): string[] {
 }
 
 /** The fields by which a request of the server of a connection names its account. */
-function locatorOf(caller: Caller, connector = ''): Record<string, string> {
+function callerLocator(caller: Caller, connector = ''): Record<string, string> {
   try {
     const { connected_account_id: id, ...fields } = caller.account(connector) as Record<string, string>
     return { ...fields, ...(id !== undefined && { id }) }
@@ -272,7 +272,7 @@ function locatorOf(caller: Caller, connector = ''): Record<string, string> {
   }
 }
 
-function accountOf({ model }: Environment, locator: Locator): Account | undefined {
+function accountOfCaller({ model }: Environment, locator: Locator): Account | undefined {
   try {
     return locator.id || locator.connector ? accountByLocator(model.accountIndex, locator, false) : undefined
   } catch {

@@ -22,7 +22,7 @@ export function databaseFiles(database: Database, lease?: Lease): FileSystem {
     const [row] = await database.rows<{ id: string }>('select id from $s.files where name = $1', [name])
     return row?.id
   }
-  const open = (id: string): OpenFile => openFile(database, id, write)
+  const open = (id: string): OpenFile => openDatabaseFile(database, id, write)
   const create = async (path: string, before: string): Promise<OpenFile> => {
     const rows = await change(`${before}insert into $s.files(name) values (${sqlLiteral(basename(path))}) returning id`)
     return open((rows[0] as { id: string }).id)
@@ -87,7 +87,7 @@ function guardedWrites(database: Database, lease: Lease | undefined): Write {
 }
 
 /** What is written becomes one chunk with the next sync: a group of commits is one statement. */
-function openFile(database: Database, id: string, write: Write): OpenFile {
+function openDatabaseFile(database: Database, id: string, write: Write): OpenFile {
   let gathered: Uint8Array[] = []
   let [start, length] = [0, 0]
   const flush = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import { servedRoutes } from '../../model/contract/route.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { systemReason } from '../../model/domain/system-error.ts'
 import type { VocabularyWords } from '../../model/domain/vocabulary.ts'
-import { completeSet, isSame, type MissingType } from './descriptors.ts'
+import { completeSet, isSameDescriptor, type MissingType } from './descriptors.ts'
 import { embeddedDescriptors } from './embedded-descriptors.ts'
 import { methodsOf } from './http-rule.ts'
 import { methodTable } from './method-table.ts'
@@ -42,7 +42,7 @@ export async function collectDescriptors(folders: readonly string[]): Promise<Co
     for (const file of embeddedDescriptors(await readFile(path, 'utf8'))) {
       const earlier = files.get(file.name)
       if (!earlier) files.set(file.name, { file, source: relative('', path) })
-      else if (!isSame(earlier.file, file)) contradicting.add(file.name)
+      else if (!isSameDescriptor(earlier.file, file)) contradicting.add(file.name)
     }
   }
   if (files.size === 0) {

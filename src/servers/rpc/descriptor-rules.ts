@@ -57,7 +57,7 @@ export function rulesOfDescriptors(
   const violationsIn = (method: RpcMethod, binding: Binding, match: RegExpExecArray, request: WireRequest) => {
     const { input } = method.desc
     const json = withDoubles(messageJson(input, binding, match, request))
-    const message = messageOf(input, json, registry)
+    const message = messageRead(input, json, registry)
     const result = message && validator.validate(input, message)
     if (result?.kind !== 'invalid') return []
     return result.violations.flatMap((broken) => {
@@ -67,7 +67,7 @@ export function rulesOfDescriptors(
       if (broken.ruleId === 'required' && typeof value === 'string' && value !== '') return []
       const place = path[0] === binding.body ? path.slice(1) : path
       if (isSkipped(skipped, method.name, fieldName(place), broken.ruleId)) return []
-      return [violationOf(broken, place, value)]
+      return [breachOf(broken, place, value)]
     })
   }
 
@@ -88,7 +88,7 @@ export function rulesOfDescriptors(
 }
 
 /** Undefined for what does not fit the types of the message: the contract check refuses it. */
-function messageOf(input: DescMessage, json: JsonValue, registry: FileRegistry): Message | undefined {
+function messageRead(input: DescMessage, json: JsonValue, registry: FileRegistry): Message | undefined {
   try {
     return fromJson(input, json as ProtobufJson, { ignoreUnknownFields: true, registry })
   } catch {
@@ -156,12 +156,13 @@ function setFieldFromTexts(
     const object = isJsonObject(nested) ? nested : {}
     json[name] = object
     setFieldFromTexts(field.message, object, inner, texts)
-  } else json[name] = field.fieldKind === 'list' ? texts.map((text) => valueOf(field, text)) : valueOf(field, texts[0])
+  } else
+    json[name] = field.fieldKind === 'list' ? texts.map((text) => jsonParam(field, text)) : jsonParam(field, texts[0])
 }
 
 const BOOLEANS = new Set(['true', 'false'])
 
-function valueOf({ scalar, message }: DescField, text = ''): JsonValue {
+function jsonParam({ scalar, message }: DescField, text = ''): JsonValue {
   const isText = scalar === ScalarType.STRING || message?.typeName === 'google.protobuf.StringValue'
   return !isText && BOOLEANS.has(text) ? text === 'true' : text
 }
@@ -174,7 +175,7 @@ function fieldPathOf(path: Path): FieldPath {
   })
 }
 
-function violationOf({ message, ruleId, field }: Violation, path: FieldPath, value: JsonValue | undefined): BrokenRule {
+function breachOf({ message, ruleId, field }: Violation, path: FieldPath, value: JsonValue | undefined): BrokenRule {
   const constraint = `buf.validate.${ruleId === '' ? 'cel' : ruleId}` as const
   const rule = message === '' ? `must keep the rule ${ruleId}` : message
   const isOneof = field.at(-1)?.kind === 'oneof'

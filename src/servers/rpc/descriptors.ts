@@ -26,13 +26,13 @@ import { file_google_rpc_error_details } from './generated/google/rpc/error_deta
 
 /** Files that many definitions import and that a set may lack: their content is public and always the same. */
 const WELL_KNOWN = [
-  ...Object.values(wkt).filter(isFile),
+  ...Object.values(wkt).filter(isFileDescriptor),
   file_google_api_http,
   file_google_api_annotations,
   file_google_rpc_error_details,
 ].map(({ proto }) => proto)
 
-function isFile(value: unknown): value is DescFile {
+function isFileDescriptor(value: unknown): value is DescFile {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'file'
 }
 
@@ -42,7 +42,7 @@ export async function readDescriptors(paths: readonly string[]): Promise<FileReg
   for (const path of paths) {
     for (const file of await readSet(path)) {
       const earlier = files.get(file.name)
-      if (earlier && !file.name.startsWith('google/') && !isSame(earlier.file, file)) {
+      if (earlier && !file.name.startsWith('google/') && !isSameDescriptor(earlier.file, file)) {
         throw new StartError(
           `${file.name} is in ${earlier.path} and in ${path} with different content: give one of the two.`,
         )
@@ -73,7 +73,7 @@ async function readSet(path: string): Promise<readonly FileDescriptorProto[]> {
 }
 
 /** Whether two files have the same types and methods. Comments may differ, and imports, which generated JavaScript leaves out. */
-export function isSame(one: FileDescriptorProto, another: FileDescriptorProto): boolean {
+export function isSameDescriptor(one: FileDescriptorProto, another: FileDescriptorProto): boolean {
   const [left, right] = [one, another].map((file) => {
     const bare = clone(FileDescriptorProtoSchema, file)
     const { sourceCodeInfo, dependency, publicDependency, weakDependency } = FileDescriptorProtoSchema.field

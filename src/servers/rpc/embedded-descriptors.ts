@@ -45,13 +45,13 @@ function unescapedLiteral(literal: string): string {
 function descriptorsIn(bytes: Buffer): FileDescriptorProto[] {
   try {
     const file = fromBinary(FileDescriptorProtoSchema, bytes)
-    return isFile(file) ? [withJsonNames(file)] : []
+    return isWrittenFile(file) ? [withJsonNames(file)] : []
   } catch {
     return []
   }
 }
 
-function isFile({ name, messageType, enumType, service, extension }: FileDescriptorProto): boolean {
+function isWrittenFile({ name, messageType, enumType, service, extension }: FileDescriptorProto): boolean {
   const parts = messageType.length + enumType.length + service.length + extension.length
   return /^[\w./-]+\.proto$/.test(name) && parts > 0
 }

@@ -124,13 +124,13 @@ const DEADLINES = [
 /** The errors that the library makes itself: before the operation, and where a call ends without an answer. */
 function errorCompletion(exchange: RpcExchange, definitions: RpcDefinitions, services: ServiceParts): Completion {
   return async (error) => {
-    const refusal = exchange.isTaken ? parsedRefusal(error) : await endRefused(exchange, refusalOf(error), services)
-    return errorOf(refusal, exchange.entry.requestId, definitions)
+    const refusal = exchange.isTaken ? parsedRefusal(error) : await endRefused(exchange, rpcRefusal(error), services)
+    return connectError(refusal, exchange.entry.requestId, definitions)
   }
 }
 
 /** What the library refuses is the client's mistake: it answers INTERNAL for octets that are no message. */
-function refusalOf({ code, rawMessage }: ConnectError): Refusal {
+function rpcRefusal({ code, rawMessage }: ConnectError): Refusal {
   const isMalformed = code === Code.Internal || code === Code.InvalidArgument
   const errorCode = code === Code.ResourceExhausted ? 'BODY_TOO_LARGE' : 'MALFORMED_BODY'
   // Some messages quote the request, which may hold a secret.
@@ -145,7 +145,7 @@ function parsedRefusal({ code, rawMessage: message }: ConnectError): Refusal {
 /** An error of a call that has no answer of an operation. */
 type Refusal = ErrorContent & { readonly didYouMean?: string | undefined }
 
-function errorOf(refusal: Refusal, requestId: string, definitions: RpcDefinitions): ConnectError {
+function connectError(refusal: Refusal, requestId: string, definitions: RpcDefinitions): ConnectError {
   const body = errorBody(refusal, requestId) as JsonObject
   const metadata = new Headers({ 'X-Request-Id': requestId })
   return statusOf({ status: statusFor(refusal), body, metadata }, definitions)
@@ -329,7 +329,7 @@ function addHealth(router: ConnectRouter, definitions: RpcDefinitions, { closing
       const id = values.get(EXCHANGE)?.entry.requestId ?? ''
       const message = `the service ${service.slice(0, MAX_NAME)} is not known`
       const refusal = { errorCode: 'PATH_NOT_FOUND', code: Code.NotFound, message, context: {} }
-      if (!services.has(service)) throw errorOf(refusal, id, definitions)
+      if (!services.has(service)) throw connectError(refusal, id, definitions)
       responseHeader.set('X-Request-Id', id)
       return { status: SERVING }
     },
@@ -363,7 +363,7 @@ function unservedMethods(definitions: RpcDefinitions, services: ServiceParts) {
     const didYouMean = nearMiss(name, served)
     const message = unservedMessage(name, reason, didYouMean)
     const refused = { errorCode: 'PATH_NOT_FOUND', code: Code.Unimplemented, message, context: {}, didYouMean }
-    return errorOf(await endRefused(exchange, refused, services), exchange.entry.requestId, definitions)
+    return connectError(await endRefused(exchange, refused, services), exchange.entry.requestId, definitions)
   }
   const [unary, stream] = createConnectRouter({
     readMaxBytes: services.bodyLimit,

@@ -76,7 +76,7 @@ function stricterRules(rules: FieldRules, field: DescField, declared: DeclaredFi
   if (!declared) return []
   const { schema, isRequired } = declared
   const required = { ids: /^required$/, rule: 'is required', allowed: 'does not require it', constraint: 'required' }
-  const limits = limitsOf(rules).flatMap(([ids, keyword, value]): StricterRule[] => {
+  const limits = ruleLimits(rules).flatMap(([ids, keyword, value]): StricterRule[] => {
     const bound = ownMember(schema, keyword)
     const isStricter = typeof bound === 'number' && (keyword.startsWith('min') ? value > bound : value < bound)
     return isStricter
@@ -100,7 +100,7 @@ type Limit = readonly [ids: RegExp, keyword: string, value: number]
 /** One id is for both bounds of a range. */
 const RANGE = /\.(gt|gte|lt|lte)(_|$)/
 
-function limitsOf({ type }: FieldRules): Limit[] {
+function ruleLimits({ type }: FieldRules): Limit[] {
   if (type.case === 'string') {
     const { minLen, maxLen, len } = type.value
     const lengths: Limit[] = [
@@ -159,10 +159,10 @@ function fieldIn(
   around: JsonValue,
   [name = '', ...inner]: readonly string[],
 ): DeclaredField | undefined {
-  for (const schema of partsOf(spec, around)) {
+  for (const schema of schemaParts(spec, around)) {
     const property = ownMember(objectIn(spec, schema, 'properties'), name)
     if (property === undefined) continue
-    const whole = Object.assign({}, ...partsOf(spec, property)) as JsonObject
+    const whole = Object.assign({}, ...schemaParts(spec, property)) as JsonObject
     if (inner.length > 0) return fieldIn(spec, whole['items'] ?? property, inner)
     return { schema: whole, isRequired: [ownMember(schema, 'required') ?? []].flat().includes(name) }
   }
@@ -170,8 +170,8 @@ function fieldIn(
 }
 
 /** A schema and those that it is made of. */
-function partsOf(spec: JsonObject, value: JsonValue): JsonObject[] {
+function schemaParts(spec: JsonObject, value: JsonValue): JsonObject[] {
   const schema = resolveReference(spec, value)
   const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => [ownMember(schema, keyword) ?? []].flat())
-  return [schema, ...parts.flatMap((part) => partsOf(spec, part))]
+  return [schema, ...parts.flatMap((part) => schemaParts(spec, part))]
 }

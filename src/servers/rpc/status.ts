@@ -3,7 +3,7 @@ import { Code, ConnectError } from '@connectrpc/connect'
 import { grpcCodeOf, codesOfStatus } from '../../model/domain/errors.ts'
 import { isJsonObject, type JsonObject, jsonText, type JsonValue, parsedJson, textOf } from '../../model/domain/json.ts'
 import { ErrorInfoSchema } from './generated/google/rpc/error_details_pb.ts'
-import { type MessageContext, messageOf } from './transcoding.ts'
+import { type MessageContext, messageFrom } from './transcoding.ts'
 
 const CODES: ReadonlyMap<number, Code> = new Map(
   Object.values(Code).flatMap((code) => (typeof code === 'number' ? [[code, code] as const] : [])),
@@ -34,7 +34,7 @@ function errorInfo(info: JsonObject, context: MessageContext) {
   const messageType = ownErrorInfo(context.registry, info)
   if (!messageType) return { desc: ErrorInfoSchema, value: googleErrorInfo(info) }
   const { '@type': _, ...fields } = info
-  return { desc: messageType, value: messageOf(messageType, fields, context) }
+  return { desc: messageType, value: messageFrom(messageType, fields, context) }
 }
 
 function ownErrorInfo(registry: Registry, { '@type': type }: JsonObject): DescMessage | undefined {

@@ -34,7 +34,7 @@ export function restRequest(
   message: Message,
   registry: Registry,
 ): { readonly rest: RestRequest; readonly refused: Error | undefined } {
-  const json = jsonOf(method.desc.input, message, registry)
+  const json = jsonOfMessage(method.desc.input, message, registry)
   const fields = withNumbers(method.desc.input, json) as JsonObject
   let refused: Error | undefined
   for (const binding of method.bindings) {
@@ -48,7 +48,7 @@ export function restRequest(
 }
 
 /** @throws ConnectError for a message that has no JSON form, such as a timestamp beyond the year 9999 */
-function jsonOf(desc: DescMessage, message: Message, registry: Registry): JsonValue {
+function jsonOfMessage(desc: DescMessage, message: Message, registry: Registry): JsonValue {
   try {
     return toJson(desc, message, { useProtoFieldName: true, registry })
   } catch (error) {
@@ -115,17 +115,17 @@ function queryAndBody(
   if (bodyField === '*') return { query: '', body: unbound }
   // A field that is not set is an empty body: the operation says what it lacks.
   const body = bodyField === '' ? undefined : (takenValue(unbound, [bodyField]) ?? {})
-  const pairs = Object.entries(unbound).flatMap(([name, value]) => parametersOf(fieldOf(message, name), name, value))
+  const pairs = Object.entries(unbound).flatMap(([name, value]) => queryPairs(fieldOf(message, name), name, value))
   return { query: new URLSearchParams(pairs).toString(), body }
 }
 
 /** `a.b=1` for a field of a message, a pair for each item of a list. */
-function parametersOf(field: DescField | undefined, name: string, value: JsonValue): [string, string][] {
-  if (Array.isArray(value)) return value.flatMap((item) => parametersOf(field, name, item))
+function queryPairs(field: DescField | undefined, name: string, value: JsonValue): [string, string][] {
+  if (Array.isArray(value)) return value.flatMap((item) => queryPairs(field, name, item))
   if (!isJsonObject(value)) return value === null ? [] : [[name, String(value)]]
   return Object.entries(value).flatMap(([inner, each]) => {
     const member = field?.message && fieldOf(field.message, inner)
-    return parametersOf(member, `${name}.${inner}`, each)
+    return queryPairs(member, `${name}.${inner}`, each)
   })
 }
 
@@ -197,11 +197,11 @@ export function responseMessage(
   context: MessageContext,
 ): Message {
   const json = body ?? {}
-  return messageOf(desc.output, responseBody === '' ? json : { [responseBody]: json }, context)
+  return messageFrom(desc.output, responseBody === '' ? json : { [responseBody]: json }, context)
 }
 
 /** The same for any message, such as the details of an error. */
-export function messageOf(message: DescMessage, json: JsonValue, { registry, differences }: MessageContext): Message {
+export function messageFrom(message: DescMessage, json: JsonValue, { registry, differences }: MessageContext): Message {
   const options = { ignoreUnknownFields: true, registry }
   // The numbers of messages are doubles, or texts.
   const fitting = withKnownWords(message, withDoubles(json), differences) as ProtobufJson

@@ -76,7 +76,7 @@ async function temporaryCredentials(
   now: number,
 ): Promise<ServerCredentials> {
   const { authority, cert, key } = await makeTemporaryCertificate(hosts, now)
-  const temporary = () => mkdtemp(join(tmpdir(), 'toolmock-')).catch(notWritten(tmpdir()))
+  const temporary = () => mkdtemp(join(tmpdir(), 'toolmock-')).catch(certificateNotWritten(tmpdir()))
   const folder = authorityFile === undefined ? await temporary() : undefined
   const file = await writeTextFile(
     folder === undefined ? resolve(authorityFile ?? '') : join(folder, 'authority.pem'),
@@ -117,11 +117,11 @@ export async function makeTemporaryCertificate(
 async function writeTextFile(file: string, text: string): Promise<string> {
   await makeDirectory(dirname(file))
     .then(() => writeFile(file, text))
-    .catch(notWritten(file))
+    .catch(certificateNotWritten(file))
   return file
 }
 
-function notWritten(file: string): (error: unknown) => never {
+function certificateNotWritten(file: string): (error: unknown) => never {
   return (error) => {
     throw new StartError(`the certificate of the authority cannot be written to ${file}: ${fileErrorReason(error)}.`)
   }

@@ -16,7 +16,7 @@ export type ProxiedResponse = Extract<ForwardedResponse, { kind: 'answer' }>
 export const ACCOUNT_HEADERS: LocatorNames = { id: 'connected_account_id', connector: 'connection_name' }
 
 /** The account that the headers of a request name; an identifier is UTF-8, which Node reads as Latin-1. */
-export function locatorOf(headers: Readonly<Record<string, string | string[] | undefined>>): Locator {
+export function headerLocator(headers: Readonly<Record<string, string | string[] | undefined>>): Locator {
   const text = (name: string): string => {
     const octets = Buffer.from(String(headers[name] ?? ''), 'latin1')
     return octets.toString(isUtf8(octets) ? 'utf8' : 'latin1')

@@ -20,11 +20,11 @@ type ExecuteTool = Call<'execute_tool'>
 /** POST /execute_tool (4.14): its checks in their order (G17), then the call of the third party, and its result (G43 to G46). */
 export async function executeTool(call: ExecuteTool): Promise<Reply> {
   const { environment, body, trace } = call
-  const input = inputOf(body.tool_input, body.params)
+  const input = toolInputOf(body.tool_input, body.params)
   const located = runningAccount(call, { ...body, id: body.connected_account_id }, body.tool_name)
   trace.account = located
   const connector = connectorOf(environment, located)
-  const tool = toolOf(connector, body.tool_name)
+  const tool = namedTool(connector, body.tool_name)
   const preparing = call.toolSchemas.prepare(tool)
   // Other requests may change the account, or its connector, meanwhile.
   if (preparing) return preparing.then(() => executeTool(call))
@@ -62,7 +62,7 @@ export function runningAccount(
 }
 
 /** `params` is another name for `tool_input` (G11). */
-function inputOf(toolInput: JsonObject | undefined, params: JsonObject | undefined): JsonObject {
+function toolInputOf(toolInput: JsonObject | undefined, params: JsonObject | undefined): JsonObject {
   if (toolInput && params && !isDeepStrictEqual(toolInput, params)) {
     throw invalidField('params', 'must be equal to tool_input, which it is another name for; send one of them', 'alias')
   }
@@ -70,7 +70,7 @@ function inputOf(toolInput: JsonObject | undefined, params: JsonObject | undefin
 }
 
 /** @throws ServiceError TOOL_NOT_FOUND: unknown, or not of the account's connector (G44) */
-function toolOf(connector: Connector, name: string): Tool {
+function namedTool(connector: Connector, name: string): Tool {
   const tool = connector.tools.find((each) => each.name === name)
   if (tool) return tool
   const toolNames = connector.tools.map((each) => each.name).join(', ') || 'none'

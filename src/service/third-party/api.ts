@@ -12,7 +12,7 @@ import {
   type ReceivedRequest,
   type ThirdPartyResponse,
 } from './http-messages.ts'
-import { respondBy, failureResponse, requestView, type ResponderCall } from './responders.ts'
+import { respondBy, failureResponse, responderRequest, type ResponderCall } from './responders.ts'
 import { REFUSALS, type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountInTemplates } from './template.ts'
 
@@ -31,7 +31,7 @@ export function respondToApiRequest(
   }
   const path = pathParts(request.apiPath)
   if (!path) return jsonResponse(400, { error: 'malformed_path', message: 'the path is not well-formed' })
-  const view = requestView(request, path)
+  const view = responderRequest(request, path)
   if (!view) return jsonResponse(400, { error: 'malformed_body', message: 'the body is not JSON' })
   // For a call without a credential, the account that the service names.
   const account = environment.model.tables.accounts.get(grant?.account_id ?? headerOf(request, ACCOUNT_HEADER))

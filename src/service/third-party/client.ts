@@ -322,7 +322,7 @@ class ThirdPartyClient implements ThirdParty {
       url: `${request.origin}${request.path}`,
       status: received.kind === 'answer' ? received.status : null,
       ms,
-      answer: received.kind === 'answer' ? (responseText(received)?.slice(0, KEPT_ANSWER) ?? '') : received.message,
+      answer: received.kind === 'answer' ? (thirdPartyText(received)?.slice(0, KEPT_ANSWER) ?? '') : received.message,
     })
   }
 
@@ -455,7 +455,7 @@ function errorWord(body: JsonValue): string | undefined {
 }
 
 /** Undefined for a content coding that cannot be decoded. */
-function responseText({
+function thirdPartyText({
   headers,
   body,
 }: Pick<ForwardedResponse & { kind: 'answer' }, 'headers' | 'body'>): string | undefined {
@@ -469,7 +469,7 @@ function responseText({
 /** JSON as a value, other types as text, null for no body; undefined for a body that cannot be decoded, or claims to be JSON and is not. */
 function responseJson({ status, headers, body }: ForwardedResponse & { kind: 'answer' }): JsonValue | undefined {
   const type = (headers['content-type'] ?? '').toLowerCase()
-  const text = responseText({ headers, body })
+  const text = thirdPartyText({ headers, body })
   if (text === undefined) return undefined
   if (text === '') return type.includes('json') && status !== 204 ? undefined : null
   if (type !== '' && !type.includes('json')) return text
@@ -518,7 +518,7 @@ function jwtAssertion(environment: Environment, connector: Connector, subject: s
 /** A token endpoint's answer as credentials; fields of the account that it does not carry stay. */
 function readTokenResponse(received: ForwardedResponse, connector: Connector, account: Account): TokenResponse {
   if (received.kind !== 'answer') return tokenUnavailable(received.message)
-  const body = parsedJson(responseText(received) ?? '')
+  const body = parsedJson(thirdPartyText(received) ?? '')
   if (!isJsonObject(body)) return tokenUnavailable('the token endpoint did not answer with JSON')
   const text = (name: string): string => textAt(body, name)
   if (received.status !== 200) {
@@ -528,10 +528,10 @@ function readTokenResponse(received: ForwardedResponse, connector: Connector, ac
   if (text('access_token') === '') return tokenUnavailable('the token endpoint answered without an access token')
   const expires = ownMember(body, 'expires_in')
   const lifetime_ms = typeof expires === 'number' ? expires * 1000 : null
-  return { granted: true, credentials: credentialsOf(text, connector, account), lifetime_ms }
+  return { granted: true, credentials: schemeCredentials(text, connector, account), lifetime_ms }
 }
 
-function credentialsOf(
+function schemeCredentials(
   text: (name: string) => string,
   connector: Connector,
   { credentials, identifier }: Account,

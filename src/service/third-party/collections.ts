@@ -176,7 +176,7 @@ function createItem(run: Run, step: Step): JsonValue {
   const { environment } = context
   const { model } = environment
   const place = collectionPlace(run, step.collection)
-  const collection = collectionOf(run, step)
+  const collection = collectionOfStep(run, step)
   // A request without a body gives no field.
   const rendered = renderValue(run, step.item ?? '{{request.body}}') ?? {}
   if (!isJsonObject(rendered)) throw new StepFailure(step, 'invalid', 'the body must be an object')
@@ -203,7 +203,7 @@ function getItem(run: Run, step: Step): JsonValue {
 function updateItems(run: Run, step: Step): JsonValue {
   const { context } = run
   const { collection_items } = context.environment.model.tables
-  const collection = collectionOf(run, step)
+  const collection = collectionOfStep(run, step)
   const place = collectionPlace(run, step.collection)
   const changed = matchingRows(run, step).map((row) => {
     const inner = { ...run, values: { ...run.values, item: row.item } }
@@ -275,7 +275,7 @@ function matchingRows(run: Run, step: Step): readonly CollectionItem[] {
   const key = plainText(renderValue(run, step.key ?? null))
   const row = model.tables.collection_items.get(itemId(place, key))
   if (row) return [row]
-  const { key: field } = collectionOf(run, step)
+  const { key: field } = collectionOfStep(run, step)
   throw new StepFailure(step, 'not_found', `${step.collection} has no item with ${field} ${quote(key)}`)
 }
 
@@ -343,18 +343,18 @@ function changedItem(item: JsonObject, { set, add, remove }: Record<'set' | 'add
   const changed = Object.assign(Object.create(null) as JsonObject, item)
   for (const [name, value] of Object.entries(set as JsonObject)) if (value !== null) changed[name] = value
   for (const [name, value] of Object.entries(add as JsonObject)) {
-    const list = [...listOf(changed[name])]
-    for (const each of listOf(value)) if (!list.some((element) => equalValues(element, each))) list.push(each)
+    const list = [...valueList(changed[name])]
+    for (const each of valueList(value)) if (!list.some((element) => equalValues(element, each))) list.push(each)
     changed[name] = list
   }
   for (const [name, value] of Object.entries(remove as JsonObject)) {
-    const gone = listOf(value)
-    changed[name] = listOf(changed[name]).filter((each) => !gone.some((one) => equalValues(one, each)))
+    const gone = valueList(value)
+    changed[name] = valueList(changed[name]).filter((each) => !gone.some((one) => equalValues(one, each)))
   }
   return changed
 }
 
-function listOf(value: JsonValue | undefined): JsonValue[] {
+function valueList(value: JsonValue | undefined): JsonValue[] {
   if (value === undefined || value === null || value === '') return []
   return Array.isArray(value) ? value : [value]
 }
@@ -481,7 +481,7 @@ function conditionsFor(run: Run, conditions: Conditions): ReturnType<typeof cond
   return conditionsOf(renderValue(run, conditions) as JsonObject)
 }
 
-function collectionOf({ context }: Run, step: Step): Collection {
+function collectionOfStep({ context }: Run, step: Step): Collection {
   const collection = collectionNamed(context.connector, step.collection)
   if (!collection) throw new Error(`${context.connector.connector} has no collection ${step.collection}`)
   return collection

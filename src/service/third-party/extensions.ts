@@ -5,7 +5,7 @@ import { pathParts } from '../../model/domain/path-pattern.ts'
 import type { Environment } from '../../state/environment.ts'
 import { StepFailure } from './collections.ts'
 import type { ReceivedRequest } from './http-messages.ts'
-import { firstResponse, requestView } from './responders.ts'
+import { firstResponse, responderRequest } from './responders.ts'
 import type { Templates } from './template.ts'
 
 /** The error code of a failed step, and its number of google.rpc.Code. */
@@ -33,7 +33,7 @@ export function respondByExtension(
     return preparing.then(() => respondByExtension({ environment, templates }, extension, { path, check, ...sent }))
   const request: ReceivedRequest = { ...sent, rawPath: path, apiPath: path }
   const parts = pathParts(path) ?? []
-  const view = requestView(request, parts)
+  const view = responderRequest(request, parts)
   if (!view) throw new ServiceError('MALFORMED_BODY', 'the body is not JSON')
   let responder = ''
   const context = {

@@ -99,7 +99,7 @@ export class FakeData {
     this.#faker.setDefaultRefDate(clock.now())
     this.#numbers.budget = budget
     try {
-      const value = jsonOf(method(...args))
+      const value = fakeJson(method(...args))
       budget.value(value)
       return value
     } catch (error) {
@@ -146,7 +146,7 @@ function isFakeModule(name: string): name is FakeModule {
   return Object.hasOwn(FAKE_METHODS, name)
 }
 
-function jsonOf(value: unknown): JsonValue {
+function fakeJson(value: unknown): JsonValue {
   if (typeof value === 'string') return value
   if (typeof value === 'bigint') return value.toString()
   return value === undefined ? null : parseJson(jsonText(value))

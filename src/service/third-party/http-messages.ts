@@ -60,7 +60,7 @@ export interface OutgoingRequest {
   rest?: Readable | undefined
 }
 
-export function parametersOf({ search = '', query }: OutgoingRequest): (readonly [name: string, value: string])[] {
+export function allParameters({ search = '', query }: OutgoingRequest): (readonly [name: string, value: string])[] {
   return search === '' ? query : [...new URLSearchParams(search), ...query]
 }
 
@@ -176,7 +176,7 @@ export class ThirdPartyHttpClient {
       // Loaded only for connectors whose `base_url` needs it: TLS is slow to load.
       const send = isTls ? process.getBuiltinModule('node:https').request : requestHttp
       const sending = send({ hostname, port, method, path: requestTarget(request), headers, agent })
-      return responseTo(sending, { body, rest }, timeout)
+      return forwardedResponse(sending, { body, rest }, timeout)
     } catch (error) {
       // A header or path that no request can have.
       return Promise.resolve(failedExchange(error, false))
@@ -210,7 +210,11 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPT
 /** A text of octets, and what follows it. */
 type OutgoingBody = { body: string } & Pick<OutgoingRequest, 'rest'>
 
-function responseTo(request: ClientRequest, { body, rest }: OutgoingBody, timeout: number): Promise<ForwardedResponse> {
+function forwardedResponse(
+  request: ClientRequest,
+  { body, rest }: OutgoingBody,
+  timeout: number,
+): Promise<ForwardedResponse> {
   return new Promise((resolve) => {
     const finish = (received: ForwardedResponse): void => {
       clearTimeout(timer)

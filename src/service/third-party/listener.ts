@@ -73,7 +73,7 @@ export async function startListener(options: ListenerOptions) {
       if (response.headersSent || response.destroyed) response.destroy()
       else {
         const message = error instanceof Error ? error.message : 'unknown'
-        sendThirdPartyResponse(response, failureResponse(error) ?? jsonResponse(500, { error: 'internal', message }))
+        sendThirdPartyResponse(response, listenerFailure(error) ?? jsonResponse(500, { error: 'internal', message }))
       }
     })
   })
@@ -120,14 +120,14 @@ export async function replyOf(
   try {
     return 'status' in result ? { wireResponse: result } : await respondTo(options, result, response)
   } catch (error) {
-    const thirdPartyResponse = failureResponse(error)
+    const thirdPartyResponse = listenerFailure(error)
     if (!thirdPartyResponse) throw error
     return { wireResponse: thirdPartyResponse }
   }
 }
 
 /** The answer when the connector file or the disk causes the error; undefined for a defect of the mock. */
-function failureResponse(error: unknown): ThirdPartyResponse | undefined {
+function listenerFailure(error: unknown): ThirdPartyResponse | undefined {
   if (error instanceof InexactNumber) return jsonResponse(400, { error: 'inexact_number', message: error.message })
   if (error instanceof TemplateError) return jsonResponse(422, { error: 'unusable_template', message: error.message })
   return error instanceof StorageError ? jsonResponse(503, { error: 'unavailable', message: error.message }) : undefined

@@ -176,8 +176,8 @@ function withoutType(headers: Record<string, string>): Record<string, string> {
 }
 
 /** The request as responders see it; undefined when its body claims to be JSON and is not. */
-export function requestView(request: ReceivedRequest, path: readonly string[]): RequestView | undefined {
-  const body = requestJson(request)
+export function responderRequest(request: ReceivedRequest, path: readonly string[]): RequestView | undefined {
+  const body = requestBodyJson(request)
   if (body === undefined) return undefined
   return {
     method: request.method,
@@ -193,7 +193,7 @@ export function requestView(request: ReceivedRequest, path: readonly string[]): 
 /** Serializing a deeper body later could overflow the stack. */
 const MAX_BODY_DEPTH = 100
 
-function requestJson(request: ReceivedRequest): JsonValue | undefined {
+function requestBodyJson(request: ReceivedRequest): JsonValue | undefined {
   if (request.body.length === 0) return null
   const type = headerOf(request, 'content-type').toLowerCase()
   const text = decodeBody(request.body, { 'content-type': type }, Infinity)

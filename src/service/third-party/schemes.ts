@@ -17,7 +17,7 @@ import {
   headerOf,
   headerValue,
   type OutgoingRequest,
-  parametersOf,
+  allParameters,
   type ReceivedRequest,
 } from './http-messages.ts'
 import { authorizationFields, oauth1Signature, type Pair } from './oauth1.ts'
@@ -206,7 +206,7 @@ const oauth1: Scheme = {
     const { method, path } = request
     const url = `${request.origin}${path}`
     const signature = oauth1Signature(
-      { method, url, parameters: [...parametersOf(request), ...oauth] },
+      { method, url, parameters: [...allParameters(request), ...oauth] },
       client_secret,
       '',
     )
@@ -253,7 +253,7 @@ const temporaryKey: Scheme = {
     if (access_key_id === '') return
     const date = now(context.environment)
     const { method, path, body } = request
-    const query = parametersOf(request)
+    const query = allParameters(request)
     const signature = keySignature({ method, path, query, date, session: session_token, body }, secret_access_key)
     request.headers['X-Date'] = date
     request.headers['X-Session-Token'] = session_token

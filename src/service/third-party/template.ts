@@ -326,31 +326,31 @@ interface Node {
 function parseTemplate(text: string, roots: Place['roots'] = null): { template: Template; uses: Uses } {
   if (text.length > MAX_TEMPLATE) throw new TemplateError(`a template has at most ${MAX_TEMPLATE} characters`)
   const uses: Uses = { paths: [], helpers: [] }
-  return { template: piecesOf(parseSyntax(text), { roots, isOuter: true, depth: 0, uses }), uses }
+  return { template: templatePieces(parseSyntax(text), { roots, isOuter: true, depth: 0, uses }), uses }
 }
 
 function parseSyntax(text: string): readonly Node[] {
   try {
     return (parse(text) as { body: readonly Node[] }).body
   } catch (error) {
-    if (error instanceof RangeError) throw tooDeep()
+    if (error instanceof RangeError) throw templateTooDeep()
     const lines = error instanceof Error ? error.message.split('\n') : []
     const [first = 'it cannot be read', near = ''] = lines
     throw new TemplateError(`${first.replace(/:$/, '')}${near === '' ? '' : `, at ${near.trim()}`}`)
   }
 }
 
-function tooDeep(): TemplateError {
+function templateTooDeep(): TemplateError {
   return new TemplateError(`a template nests at most ${MAX_TEMPLATE_DEPTH} levels deep`)
 }
 
 /** @throws TemplateError where blocks or calls nest too deeply */
 function nestedPlace(place: Place): Place {
-  if (place.depth >= MAX_TEMPLATE_DEPTH) throw tooDeep()
+  if (place.depth >= MAX_TEMPLATE_DEPTH) throw templateTooDeep()
   return { ...place, depth: place.depth + 1 }
 }
 
-function piecesOf(body: readonly Node[] = [], place: Place): Template {
+function templatePieces(body: readonly Node[] = [], place: Place): Template {
   return body.filter((node) => node.type !== 'CommentStatement').map((node) => pieceOf(node, place))
 }
 
@@ -392,8 +392,8 @@ function blockOf(node: Node, place: Place): Piece {
   if (taken !== undefined) throw new TemplateError(`'${taken}' is a helper and cannot be a name in #${name}`)
   const below = nestedPlace(place)
   const value = compileExpression(subject, below)
-  const first = piecesOf(node.program?.body, block.keepsPaths ? below : { ...below, roots: null, isOuter: false })
-  const second = piecesOf(node.inverse?.body, below)
+  const first = templatePieces(node.program?.body, block.keepsPaths ? below : { ...below, roots: null, isOuter: false })
+  const second = templatePieces(node.inverse?.body, below)
   return {
     text: (frame, encode) =>
       block.run(value(frame), {
@@ -467,16 +467,16 @@ function compilePath(node: Node, place: Place): Evaluate {
     )
   }
   if (isOuter && depth === 0 && !data) uses.paths.push(parts)
-  return countingSteps((frame) => valueAtParts(parts, data ? dataOf(frame) : startOf(frame, depth, head)))
+  return countingSteps((frame) => valueAtParts(parts, data ? outermostContext(frame) : pathStart(frame, depth, head)))
 }
 
-function dataOf(frame: Frame): JsonObject {
+function outermostContext(frame: Frame): JsonObject {
   let outermost = frame
   while (outermost.parent) outermost = outermost.parent
   return { ...frame.data, root: outermost.context ?? null }
 }
 
-function startOf(frame: Frame, depth: number, head: string | undefined): JsonValue | undefined {
+function pathStart(frame: Frame, depth: number, head: string | undefined): JsonValue | undefined {
   if (depth === 0) return head !== undefined && Object.hasOwn(frame.names, head) ? frame.names : frame.context
   let at: Frame | undefined = frame
   for (let steps = depth; steps > 0; steps -= 1) at = at?.parent

@@ -66,36 +66,36 @@ export function respondToTokenRequest(
 }
 
 function decideToken(environment: Environment, connector: Connector, request: TokenRequest): TokenReply {
-  const form = readForm(request)
-  if (!form) return tokenError('invalid_request', 'send each field once, as application/x-www-form-urlencoded')
+  const form = thirdPartyForm(request)
+  if (!form) return tokenRefusal('invalid_request', 'send each field once, as application/x-www-form-urlencoded')
   const application = applicationOf(environment, connector.connector)
   const { id = '', secret = '' } = applicationIn(request, form)
   // A client that renews tokens itself names the application by its own credentials at the service.
   const client = environment.model.tables.clients.get(id)
   const expected = id === application.client_id ? application.client_secret : client?.client_secret
   if (expected === undefined || !isSameSecret(secret, expected)) {
-    return tokenError('invalid_client', 'the application is not registered here, or its secret is wrong')
+    return tokenRefusal('invalid_client', 'the application is not registered here, or its secret is wrong')
   }
   const name = form.get('grant_type')
-  if (name === undefined) return tokenError('invalid_request', 'grant_type is missing')
+  if (name === undefined) return tokenRefusal('invalid_request', 'grant_type is missing')
   const grantType = GRANT_TYPES.get(name)
-  if (!grantType) return tokenError('unsupported_grant_type', `known are ${[...GRANT_TYPES.keys()].join(', ')}`)
+  if (!grantType) return tokenRefusal('unsupported_grant_type', `known are ${[...GRANT_TYPES.keys()].join(', ')}`)
   if (!grantType.allows(connector.authorization_type))
-    return tokenError('unauthorized_client', 'not for applications of this kind')
+    return tokenRefusal('unauthorized_client', 'not for applications of this kind')
   return grantType.run({ environment, connector, application, form, accountId: headerOf(request, ACCOUNT_HEADER) })
 }
 
 /** The client id of a token request; undefined where it names none. */
 export function clientIdIn(request: TokenRequest): string | undefined {
-  return applicationIn(request, readForm(request)).id
+  return applicationIn(request, thirdPartyForm(request)).id
 }
 
 /** The account whose refresh token a request presents. */
 export function accountIdIn({ model }: Environment, connector: string, request: TokenRequest): string | undefined {
-  return model.grantIndex.byRefreshToken(connector, readForm(request)?.get('refresh_token') ?? '')?.account_id
+  return model.grantIndex.byRefreshToken(connector, thirdPartyForm(request)?.get('refresh_token') ?? '')?.account_id
 }
 
-function readForm(request: TokenRequest): Map<string, string> | undefined {
+function thirdPartyForm(request: TokenRequest): Map<string, string> | undefined {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headerOf(request, 'content-type'))) return undefined
   const form = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(request.body.toString('utf8'))) {
@@ -116,7 +116,7 @@ function applicationIn(
   return id === undefined || secret === undefined ? {} : { id: percentDecoded(id), secret: percentDecoded(secret) }
 }
 
-function tokenError(error: OauthErrorCode, description: string, apply?: () => void): TokenReply {
+function tokenRefusal(error: OauthErrorCode, description: string, apply?: () => void): TokenReply {
   return { error, description, ...(apply && { apply }) }
 }
 
@@ -124,14 +124,14 @@ function tokenError(error: OauthErrorCode, description: string, apply?: () => vo
 const authorizationCode: GrantType = (call) => {
   const { environment, connector, form } = call
   const id = form.get('code')
-  if (id === undefined) return tokenError('invalid_request', 'code is missing')
+  if (id === undefined) return tokenRefusal('invalid_request', 'code is missing')
   const code = environment.model.tables.authorization_codes.get(id)
   if (!code || code.connector !== connector.connector)
-    return tokenError('invalid_grant', 'the code is unknown or was used before')
+    return tokenRefusal('invalid_grant', 'the code is unknown or was used before')
   const consume = (): void => environment.model.tables.authorization_codes.remove(id)
-  if (code.expires_at <= now(environment)) return tokenError('invalid_grant', 'the code has expired', consume)
+  if (code.expires_at <= now(environment)) return tokenRefusal('invalid_grant', 'the code has expired', consume)
   if (code.redirect_uri !== form.get('redirect_uri'))
-    return tokenError('invalid_grant', 'redirect_uri is not the one of the authorization', consume)
+    return tokenRefusal('invalid_grant', 'redirect_uri is not the one of the authorization', consume)
   const renewable = TRAITS[connector.authorization_type].expires && connector.oauth.refresh_token !== 'none'
   const refresh_token = renewable ? newRefreshToken(environment) : ''
   const { grant, body, apply } = newGrant(call, { person: code.person, scopes: code.scopes, refresh_token })
@@ -151,7 +151,7 @@ const authorizationCode: GrantType = (call) => {
 const refreshToken: GrantType = (call) => {
   const { environment, connector, form } = call
   const presented = form.get('refresh_token')
-  if (presented === undefined || presented === '') return tokenError('invalid_request', 'refresh_token is missing')
+  if (presented === undefined || presented === '') return tokenRefusal('invalid_request', 'refresh_token is missing')
   const { grantIndex } = environment.model
   const byRefreshToken = grantIndex.byRefreshToken(connector.connector, presented)
   // Several accounts may store the same token: then the grant of the calling account counts (G65).
@@ -160,20 +160,20 @@ const refreshToken: GrantType = (call) => {
   const spent = byRefreshToken?.final
     ? byRefreshToken
     : (grantIndex.ofAccount(call.accountId).findLast(isOwn) ?? byRefreshToken)
-  if (!spent) return tokenError('invalid_grant', 'the refresh token is unknown')
+  if (!spent) return tokenRefusal('invalid_grant', 'the refresh token is unknown')
   const derived = successorTokens(call, spent)
   const successor = isReusable(environment, spent, connector)
     ? grantIndex.byRefreshToken(connector.connector, derived.refresh_token)
     : undefined
   if (successor && !successor.revoked) return { body: tokenBody(connector, successor, environment.clock.now()) }
-  if (spent.revoked) return tokenError('invalid_grant', 'the refresh token has been revoked')
+  if (spent.revoked) return tokenRefusal('invalid_grant', 'the refresh token has been revoked')
   if (spent.refresh_revoked) {
     const description = 'the refresh token was used before; everything issued from it is revoked'
     const replayed = { kind: 'replayed', token: tokenDigest(presented) } as const
-    return { ...tokenError('invalid_grant', description, () => revokeFamily(environment, spent)), event: replayed }
+    return { ...tokenRefusal('invalid_grant', description, () => revokeFamily(environment, spent)), event: replayed }
   }
   if (connector.oauth.refresh_token === 'none')
-    return tokenError('unauthorized_client', 'this application renews no tokens')
+    return tokenRefusal('unauthorized_client', 'this application renews no tokens')
   const rotates = connector.oauth.refresh_token === 'rotate'
   const tokens = rotates && connector.oauth.reuse_interval !== undefined && derived
   const refresh_token = tokens ? tokens.refresh_token : rotates ? newRefreshToken(environment) : presented
@@ -224,8 +224,8 @@ const tokenExchange: GrantType = (call) =>
     const { environment, connector, form } = call
     const user = form.get('db_user') ?? ''
     if (connector.cluster === 'provisioned' && user === '')
-      return tokenError('invalid_request', 'a provisioned cluster needs db_user')
-    if (rejectsText(connector, user)) return tokenError('invalid_grant', 'access for this db_user is not allowed')
+      return tokenRefusal('invalid_request', 'a provisioned cluster needs db_user')
+    if (rejectsText(connector, user)) return tokenRefusal('invalid_grant', 'access for this db_user is not allowed')
     const [access, secret] = [environment.ids.id('key'), `sk_${environment.ids.opaque()}`]
     const { body, apply } = newGrant(call, { person, access, secret })
     // The session token takes the place of an access token; the keys are what requests are signed with.
@@ -249,16 +249,16 @@ const GRANT_TYPES: ReadonlyMap<string, { run: GrantType; allows: (type: Authoriz
 function replyToAssertion(call: TokenCall, field: string, reply: (subject: string) => TokenReply): TokenReply {
   const { environment, connector, application, form } = call
   const token = form.get(field)
-  if (token === undefined) return tokenError('invalid_request', `${field} is missing`)
+  if (token === undefined) return tokenRefusal('invalid_request', `${field} is missing`)
   const claims = verifyJwt(token, application.client_secret)
   if (!claims || ownMember(claims, 'iss') !== application.client_id)
-    return tokenError('invalid_grant', 'the assertion is not signed by this application')
+    return tokenRefusal('invalid_grant', 'the assertion is not signed by this application')
   const expires = ownMember(claims, 'exp')
   if (typeof expires !== 'number' || expires * 1000 <= environment.clock.now())
-    return tokenError('invalid_grant', 'the assertion has expired')
+    return tokenRefusal('invalid_grant', 'the assertion has expired')
   const subject = textAt(claims, 'sub')
-  if (subject === '') return tokenError('invalid_grant', 'the assertion names no subject')
-  if (rejectsText(connector, subject)) return tokenError('invalid_grant', 'access for this subject is not allowed')
+  if (subject === '') return tokenRefusal('invalid_grant', 'the assertion names no subject')
+  if (rejectsText(connector, subject)) return tokenRefusal('invalid_grant', 'access for this subject is not allowed')
   return reply(subject)
 }
 

@@ -21,7 +21,7 @@ export interface AccountFilter {
 export class AccountIndex implements Index<Account>, AccountFinder {
   /** Rows by id are the table's own. */
   readonly #find: (id: string) => Account | undefined
-  readonly #rows = new RowsInOrder<Account, number, { text: string }>(sequenceOf, (a, b) => a - b)
+  readonly #rows = new RowsInOrder<Account, number, { text: string }>(placeOf, (a, b) => a - b)
   /** Those whose identifiers differ by case or blanks alone are together. */
   readonly #byIdentifier = new Lookup<Account>(({ identifier }) => withoutCaseAndBlanks(identifier))
 
@@ -74,7 +74,7 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 }
 
-const sequenceOf = ({ sequence }: Account): number => sequence
+const placeOf = ({ sequence }: Account): number => sequence
 
 function searchedText({ identifier, connector, provider }: Account): string {
   return foldCase([identifier, connector, provider].join('\0'))

@@ -1,5 +1,6 @@
 import {
   type CollectionItem,
+  collectionName,
   type CollectionPlace,
   compareKeys,
   type Condition,
@@ -75,11 +76,6 @@ export class CollectionIndex implements Index<CollectionItem> {
     if (!set) ofAccount.set(name, (set = new ItemSet()))
     return set
   }
-}
-
-/** A text that no other collection of an account has. */
-function collectionName({ connector, collection }: CollectionPlace): string {
-  return `${connector}/${collection}`
 }
 
 type QueriedItem = QueriedRow<CollectionItem, ItemPosition, ItemText>

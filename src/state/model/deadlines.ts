@@ -118,9 +118,9 @@ export class ExpiryIndex {
   readonly #neverValidAgain = new Schedule<ExpiringTable>()
   readonly #tokens = new Schedule<ExpiringTable>()
 
-  readonly bearerTokens = [byTime(this.#ended, 'bearer_tokens', endOf), byTime(this.#tokens, 'bearer_tokens', endOf)]
-  readonly magicLinks = [byTime(this.#ended, 'magic_links', endOf)]
-  readonly authorizationCodes = [byTime(this.#ended, 'authorization_codes', endOf)]
+  readonly bearerTokens = [byTime(this.#ended, 'bearer_tokens', endsAt), byTime(this.#tokens, 'bearer_tokens', endsAt)]
+  readonly magicLinks = [byTime(this.#ended, 'magic_links', endsAt)]
+  readonly authorizationCodes = [byTime(this.#ended, 'authorization_codes', endsAt)]
   readonly authRequests = [
     byTime(this.#ended, 'auth_requests', requestEnd),
     byTime(this.#neverValidAgain, 'auth_requests', requestEnd),
@@ -159,7 +159,7 @@ function byTime<Name extends string, T extends Row>(
   }
 }
 
-function endOf({ expires_at }: BearerToken | MagicLink | AuthorizationCode): Instant {
+function endsAt({ expires_at }: BearerToken | MagicLink | AuthorizationCode): Instant {
   return expires_at
 }
 

@@ -11,14 +11,14 @@ type Part<T = unknown> = (value: T, margin: string, name: string) => string
 
 const line: Part = (value) => jsonText(value)
 
-function rowsOf(order: (row: object, name: string) => object): Part<readonly object[]> {
+function rowsText(order: (row: object, name: string) => object): Part<readonly object[]> {
   return (all, margin, name) => {
     const texts = all.map((row) => `\n${margin}  ${jsonText(order(row, name))}`)
     return all.length > 0 ? `[${texts.join(',')}\n${margin}]` : '[]'
   }
 }
 
-const rows = rowsOf((row) => row) as Part
+const rows = rowsText((row) => row) as Part
 
 /** An object or a list with each member on a line of its own, or more: by its name where `parts` has it. */
 function members(parts: Readonly<Record<string, Part>>, otherwise: Part = line): Part {
@@ -38,7 +38,7 @@ function members(parts: Readonly<Record<string, Part>>, otherwise: Part = line):
 
 const IMAGE: Readonly<Record<string, Part>> = {
   settings: (settings) => line({ ...DEFAULT_SETTINGS, ...(settings as object) }, '', ''),
-  tables: members({}, rowsOf((row, name) => inColumnOrder(name as TableName, row)) as Part),
+  tables: members({}, rowsText((row, name) => inColumnOrder(name as TableName, row)) as Part),
 }
 const image = members(IMAGE)
 const NAMED = { id: '', taken_at: '' }

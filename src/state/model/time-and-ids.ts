@@ -90,7 +90,7 @@ const ID_LENGTH = 20
 const OPAQUE_BYTES = 32
 
 /** Changes the bytes in place and decodes them at once: appending letter by letter would leave many strings to be joined. */
-function lettersOf(bytes: Buffer): string {
+function idLetters(bytes: Buffer): string {
   for (let at = 0; at < bytes.length; at++) bytes[at] = ALPHABET[(bytes[at] ?? 0) % ALPHABET.length] ?? 0
   return bytes.toString('latin1')
 }
@@ -101,7 +101,7 @@ abstract class ByteIds implements Ids {
   protected abstract bytes(): Buffer
 
   id(prefix: string): string {
-    return `${prefix}_${lettersOf(this.bytes().subarray(0, ID_LENGTH))}`
+    return `${prefix}_${idLetters(this.bytes().subarray(0, ID_LENGTH))}`
   }
 
   opaque(): string {

@@ -12,11 +12,11 @@ import { decode } from '../model/state-text.ts'
  * Undefined when there is no file. The bytes of thousands of accounts leave the memory before their rows come, and are read again for the place of a mistake.
  * @throws StateError saying what is wrong and where: line, column and the path inside the JSON
  */
-export async function readState(
+export async function readStateFile(
   read: () => Promise<Buffer | undefined>,
   path: string,
 ): Promise<StateImage | undefined> {
-  const state = await read().then((bytes) => bytes && readDocument(bytes, path))
+  const state = await read().then((bytes) => bytes && readStateDocument(bytes, path))
   if (!state) return undefined
   const { version = null } = state
   if (version !== STATE_VERSION) {
@@ -36,7 +36,7 @@ export async function readState(
 }
 
 /** A state of any version. @throws StateError when the bytes are none */
-async function readDocument(bytes: Buffer, path: string): Promise<JsonObject> {
+async function readStateDocument(bytes: Buffer, path: string): Promise<JsonObject> {
   await preparePatterns(bytes)
   const state = await parseBytes(bytes, path)
   if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) return state

@@ -126,7 +126,7 @@ async function takeClaimed({ path, address }: LockPath, since: string): Promise<
   let server: Server | undefined
   try {
     if ((await askHolder(address)) !== undefined) return undefined
-    server = await listen(`${address}${name}`, since)
+    server = await listenAt(`${address}${name}`, since)
     // A process that was stopped here for long has lost its claim to another one.
     if (server && readFileSync(claim, 'utf8') === mark) {
       renameSync(`${path}${name}`, path)
@@ -137,25 +137,25 @@ async function takeClaimed({ path, address }: LockPath, since: string): Promise<
   } finally {
     await rm(claim, { force: true })
   }
-  if (server) await close(server)
+  if (server) await closePipe(server)
   return undefined
 }
 
 /** The name goes first: while the socket is listened on, no other process takes the path. */
 async function release(server: Server, path: string): Promise<void> {
   await rm(path, { force: true })
-  await close(server)
+  await closePipe(server)
 }
 
 /** The system removes a pipe with its holder. */
 async function lockPipe(pipe: string, file: string, since: string): Promise<StateLock> {
-  const server = await listen(pipe, since)
-  if (server) return { release: () => close(server) }
+  const server = await listenAt(pipe, since)
+  if (server) return { release: () => closePipe(server) }
   throw heldBy(file, (await askHolder(pipe)) ?? '')
 }
 
 /** Undefined when the address is taken. */
-function listen(address: string, since: string): Promise<Server | undefined> {
+function listenAt(address: string, since: string): Promise<Server | undefined> {
   return new Promise((done, fail) => {
     const server = createServer((socket) => {
       socket.on('error', () => socket.destroy())
@@ -167,7 +167,7 @@ function listen(address: string, since: string): Promise<Server | undefined> {
   })
 }
 
-function close(server: Server): Promise<void> {
+function closePipe(server: Server): Promise<void> {
   return new Promise((done) => server.close(() => done()))
 }
 

@@ -74,7 +74,7 @@ export async function readLogs(
   function checkHeader({ path, generation, bytes, lines }: RawLog, mayBeTorn: boolean): void {
     const [first] = lines
     if (!first) return
-    const header = headerOf(first)
+    const header = logHeader(first)
     if (header?.generation !== generation) {
       if (mayBeTorn && lines.length === 1 && first.content === undefined && isBegunLine(bytes)) return
       throw refusedLog(first.place, 'this is not a write-ahead log of toolmock, or it is damaged')
@@ -87,7 +87,7 @@ export async function readLogs(
     read.end.before += read.end.length
     Object.assign(read.end, { generation, length: 0 })
     for (const [at, line] of lines.entries()) {
-      const batch = at === 0 ? headerOf(line) && [] : line.content
+      const batch = at === 0 ? logHeader(line) && [] : line.content
       if (!Array.isArray(batch)) {
         if (!isLast || at < lines.length - 1) throw damagedLogError(line.place)
         read.notices.push(`${line.place}: the last write was cut short and is dropped; it had not been acknowledged`)
@@ -111,7 +111,7 @@ function refusedLog(place: string, what: string): StateError {
   )
 }
 
-function headerOf({ content }: RawLine): LogHeader | undefined {
+function logHeader({ content }: RawLine): LogHeader | undefined {
   if (!isJsonObject(content)) return undefined
   const { state_id, generation } = content
   return typeof state_id === 'string' && typeof generation === 'number' ? { state_id, generation } : undefined

@@ -8,7 +8,7 @@ import type { ExplanationDocument } from '../../../src/journal/request-journal/e
 import type { MatchResult } from '../../../src/journal/request-journal/journal.ts'
 import { type Match, MATCH_KEYS, QUERY_KEYS } from '../../../src/journal/request-journal/query.ts'
 import type { UnfiredRuleRow } from '../../../src/scenarios/scenario-run.ts'
-import type { ScenarioDocument } from '../../../src/scenarios/scenario-run.ts'
+import type { DescribedScenario } from '../../../src/scenarios/scenario-run.ts'
 import type { TableDiffs } from '../../../src/servers/control/state-diff.ts'
 import type { Verdict as ContractVerdict } from '../../../src/journal/verdict/report-pair.ts'
 
@@ -22,7 +22,7 @@ type Checked = [
   Fits<MatchResult, library.JournalVerdict>,
   Fits<Connection, library.ConnectionView>,
   Fits<ReturnType<typeof withoutCredentials>, Omit<library.AccountView, 'api_config' | 'authorization_details'>>,
-  Fits<ScenarioDocument, library.ScenarioView>,
+  Fits<DescribedScenario, library.ScenarioView>,
   Fits<UnfiredRuleRow, library.UnfiredRule>,
   Fits<TableDiffs, Omit<library.StateDiff, 'snapshot'>>,
   Fits<ContractVerdict, library.ContractVerdict>,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type AppOptions, createApp } from '../../../src/app/app.ts'
-import type { Variables } from '../../../src/app/cli/arguments.ts'
+import type { EnvironmentVariables } from '../../../src/app/cli/arguments.ts'
 import { runProgram } from '../../../src/app/cli/program.ts'
 import type { DriftFinding } from '../../../src/compare/drift/findings.ts'
 import type { Mutant } from '../../mutants/mutant.ts'
@@ -24,7 +24,7 @@ interface Ended {
 
 const CREDENTIALS = { TOOLMOCK_CLIENT_ID: 'test_client', TOOLMOCK_CLIENT_SECRET: 'test_secret' }
 
-async function command(args: readonly string[], variables: Variables = {}): Promise<Ended> {
+async function command(args: readonly string[], variables: EnvironmentVariables = {}): Promise<Ended> {
   const lines = { out: [] as string[], err: [] as string[], progress: [] as string[] }
   const code = await runProgram(['drift', ...args], {
     variables: { ...CREDENTIALS, ...variables },
@@ -40,7 +40,7 @@ function against(
   args: readonly string[],
   service: AppOptions = {},
   mutate: Mutant['mutate'] = () => undefined,
-  variables: Variables = {},
+  variables: EnvironmentVariables = {},
 ) {
   return withBrokenMock({ mutate }, service, ({ baseUrl }) => command(['--base-url', baseUrl, ...args], variables))
 }

@@ -1,6 +1,6 @@
 import { createRegistry } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
-import { messageOf } from '../../../src/servers/rpc/transcoding.ts'
+import { messageFrom } from '../../../src/servers/rpc/transcoding.ts'
 import {
   Account_Status,
   AccountSchema,
@@ -14,7 +14,7 @@ it.each([
   const words: string[] = []
   const differences = { word: (word: string) => void words.push(word), field: () => undefined }
   const registry = createRegistry(file_acme_tools_v1_tools)
-  const message = messageOf(AccountSchema, { id: 'ca_1', status }, { registry, differences })
+  const message = messageFrom(AccountSchema, { id: 'ca_1', status }, { registry, differences })
   expect(message).toMatchObject({ id: 'ca_1', status: Account_Status.STATUS_UNSPECIFIED })
   expect(words).toEqual(reported)
 })

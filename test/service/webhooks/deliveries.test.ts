@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { entryFacts, requestLine } from '../../../src/app/cli/request-line.ts'
+import { factsOfEntry, requestLine } from '../../../src/app/cli/request-line.ts'
 import type { JournalEntry } from '../../../src/app/library/types.ts'
 import { RETRY_AFTER } from '../../../src/model/domain/webhook.ts'
 import { signatureOf } from '../../../src/service/webhooks/attempt.ts'
@@ -52,7 +52,7 @@ describe('an attempt to send an event', () => {
     const { body } = await call('get', `/requests?cause=${cause}`)
     expect((body as { requests: object[] }).requests).toEqual([attempt])
     // `resend` takes the id of the event.
-    expect(requestLine(entryFacts(attempt as unknown as JournalEntry), undefined)).toContain(
+    expect(requestLine(factsOfEntry(attempt as unknown as JournalEntry), undefined)).toContain(
       `ada@example.com connected_account.created ${attempt!.webhook.event}`,
     )
     const explained = await call('get', `/requests/${String(attempt?.id)}/explain`)

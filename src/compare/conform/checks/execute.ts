@@ -12,13 +12,13 @@ const answers = statusChecks(({ api }, body: JsonObject) => api.post(PATH, body)
 /** POST /execute_tool (4.14). What reaches a third party needs credentials that it takes: those of a toolmock. */
 export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
   'result (convention:G43): a tool answers data and an execution id': async (context) => {
-    const response = (await executeTool(context)).is(200)
+    const response = (await executeWithNewAccount(context)).is(200)
     response.object('data')
     const id = response.string('execution_id')
     must(id.startsWith('exec_'), 'an execution id that starts with exec_', id)
   },
   'execution-ids (document:4.14): every execution has an id of its own': async (context) => {
-    const [one, second] = [await executeTool(context), await executeTool(context)]
+    const [one, second] = [await executeWithNewAccount(context), await executeWithNewAccount(context)]
     must(one.string('execution_id') !== second.string('execution_id'), 'two execution ids', 'one')
   },
   'by-name (document:4.14): the account may be named by organization, connector and identifier': async (context) => {
@@ -238,7 +238,7 @@ async function withTool(isolated: OwnContext, call: JsonObject) {
   return { account: await isolated.account({ connector: 'conform' }), tool }
 }
 
-async function executeTool(context: CheckContext) {
+async function executeWithNewAccount(context: CheckContext) {
   const { account, tool } = await accountWithTool(context)
   return context.execute(account, tool)
 }

@@ -85,15 +85,15 @@ export const MCP_CHECKS: readonly Check[] = [
     'states (convention:G67): the states name the account of a user, and make nothing': async (context) => {
       const { id } = await createConfig(context)
       const identifier = context.resources.identifier()
-      const none = await accountStates(context, id, { identifier })
+      const none = await readAccountStates(context, id, { identifier })
       equal(none.at('connected_accounts.0.connected_account_id') || '', '', 'the account of a new user')
       equal(
-        (await accountStates(context, id, { identifier })).at('connected_accounts.0.connected_account_id') || '',
+        (await readAccountStates(context, id, { identifier })).at('connected_accounts.0.connected_account_id') || '',
         '',
         'it',
       )
       const account = await activeWithoutScope(context)
-      const response = await accountStates(context, id, { identifier: account.identifier })
+      const response = await readAccountStates(context, id, { identifier: account.identifier })
       response.has('connected_accounts.0.connected_account_id', account.id)
       response.has('connected_accounts.0.connected_account_status', 'ACTIVE')
       equal(response.at('connected_accounts.0.authentication_link') || '', '', 'the link')
@@ -103,7 +103,7 @@ export const MCP_CHECKS: readonly Check[] = [
     ) => {
       const { id } = await createConfig(context)
       const identifier = context.resources.identifier()
-      const response = await accountStates(context, id, { identifier, include_auth_link: true })
+      const response = await readAccountStates(context, id, { identifier, include_auth_link: true })
       response.string('connected_accounts.0.connected_account_id')
       response.string('connected_accounts.0.authentication_link')
     },
@@ -181,7 +181,7 @@ export async function createConfig(context: CheckContext, body: JsonObject = {})
   return { id, name, response }
 }
 
-function accountStates({ api }: CheckContext, id: string, body: JsonObject): Promise<ServiceResponse> {
+function readAccountStates({ api }: CheckContext, id: string, body: JsonObject): Promise<ServiceResponse> {
   return servedResponse(api.post(`${CONFIGS}/${id}/connected_accounts`, body))
 }
 

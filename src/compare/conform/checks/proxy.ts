@@ -25,13 +25,13 @@ export const PROXY_CHECKS = checksOf('proxy', PROXY_REQUEST, {
   },
   'inactive (convention:Discovery): an account that is PENDING_AUTH is a 400 with code 9': async (context) => {
     await requestWithoutAccount(context)
-    ;(await sendByProxy(context, headersOf(await context.account()))).is(400).has('code', 9)
+    ;(await sendByProxy(context, locatorHeaders(await context.account()))).is(400).has('code', 9)
   },
   'forwards (convention:Discovery): the third party gets path and method, with a credential that it takes': async (
     context,
   ) => {
     const account = await accountForProxy(context)
-    for (const headers of [{ connected_account_id: account.id }, headersOf(account)]) {
+    for (const headers of [{ connected_account_id: account.id }, locatorHeaders(account)]) {
       const response = await sendByProxy(context, headers, 'PATCH')
       response.is(404).has('error', 'no_responder').has('path', PATH).has('method', 'PATCH')
     }
@@ -39,7 +39,7 @@ export const PROXY_CHECKS = checksOf('proxy', PROXY_REQUEST, {
   'last-used (convention:Discovery): a request through the proxy sets last_used_at': async (context) => {
     await accountForProxy(context)
     const account = await context.active()
-    await sendByProxy(context, headersOf(account))
+    await sendByProxy(context, locatorHeaders(account))
     ;(await context.details(account.id)).string('connected_account.last_used_at')
   },
   'body (convention:Discovery): the third party gets query and body as they were sent': async (context) => {
@@ -47,16 +47,16 @@ export const PROXY_CHECKS = checksOf('proxy', PROXY_REQUEST, {
     await requestWithoutAccount(isolated)
     const account = await isolated.active()
     await isolated.environment.thirdPartyAnswers(422, { query: { a: 'b' }, body: { 'a.b': [1, 'ä'] } })
-    ;(await sendByProxy(isolated, headersOf(account), 'POST', { a: { b: [1, 'ä'] } })).is(422)
-    ;(await sendByProxy(isolated, headersOf(account), 'POST', { a: { b: [1] } })).is(404)
+    ;(await sendByProxy(isolated, locatorHeaders(account), 'POST', { a: { b: [1, 'ä'] } })).is(422)
+    ;(await sendByProxy(isolated, locatorHeaders(account), 'POST', { a: { b: [1] } })).is(404)
   },
   "status (convention:Discovery): the third party's status is passed on": async (context) => {
-    const { response, account, isolated } = await proxiedResponse(context, 422)
+    const { response, account, isolated } = await expectProxied(context, 422)
     response.is(422).lacks('details')
     equal((await isolated.details(account.id)).at('connected_account.status'), 'ACTIVE', 'the status of the account')
   },
   'refused (convention:Discovery): a 401 that a new token does not fix makes the account EXPIRED': async (context) => {
-    const { response, account, isolated } = await proxiedResponse(context, 401)
+    const { response, account, isolated } = await expectProxied(context, 401)
     response.is(401)
     equal((await isolated.details(account.id)).at('connected_account.status'), 'EXPIRED', 'the status of the account')
   },
@@ -78,7 +78,7 @@ async function requestWithoutAccount(context: CheckContext): Promise<ServiceResp
   return response
 }
 
-function headersOf({ connector, identifier, organization_id }: CreatedAccount): Record<string, string> {
+function locatorHeaders({ connector, identifier, organization_id }: CreatedAccount): Record<string, string> {
   return { connection_name: connector, identifier, organization_id }
 }
 
@@ -90,10 +90,10 @@ async function accountForProxy(context: CheckContext): Promise<CreatedAccount> {
 }
 
 /** What the proxy answers where the third party always answers a status, in an environment of its own. */
-async function proxiedResponse(context: CheckContext, status: number) {
+async function expectProxied(context: CheckContext, status: number) {
   const isolated = await context.ownEnvironment()
   await requestWithoutAccount(isolated)
   const account = await isolated.active()
   await isolated.environment.thirdPartyAnswers(status)
-  return { response: await sendByProxy(isolated, headersOf(account)), account, isolated }
+  return { response: await sendByProxy(isolated, locatorHeaders(account)), account, isolated }
 }

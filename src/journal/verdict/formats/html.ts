@@ -14,7 +14,7 @@ export function reportPage(reports: JudgedReports): string {
   const { contract, coverage, shortfalls } = reports
   const findings = findingSections(reports)
   const page = htmlDocument({
-    title: `${titleOf(reports)} · toolmock`,
+    title: `${reportTitle(reports)} · toolmock`,
     head: html`<meta
         http-equiv="Content-Security-Policy"
         content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -35,7 +35,7 @@ export function reportPage(reports: JudgedReports): string {
   return `${page.toString()}\n`
 }
 
-function titleOf({ contract: { ok, total }, shortfalls, cases = [] }: JudgedReports): string {
+function reportTitle({ contract: { ok, total }, shortfalls, cases = [] }: JudgedReports): string {
   if (!ok) return 'The verdict failed'
   const failed = failedOf(cases).length
   if (failed > 0) return `${failed} of ${plural(cases.length, 'case')} failed`
@@ -54,7 +54,7 @@ function pageHeader(reports: JudgedReports, findings: readonly Section[]): Html 
   )
   return html`<header class="card verdict ${tone}">
     <p class="overline">Contract and coverage · ${at}</p>
-    <h1>${titleOf(reports)}</h1>
+    <h1>${reportTitle(reports)}</h1>
     ${htmlList(links)}
     <p>
       ${plural(total.requests, 'request')} in ${plural(environments.length, 'environment')}; a scenario answered, cut or

@@ -11,9 +11,9 @@ export function verdictMarkdown(verdict: Verdict): string {
   const { reasons, allowed, warnings, scenarios } = verdict
   return [
     `### toolmock: ${verdictTitle(verdict)}`,
-    ...itemLines('', reasons),
-    ...itemLines('Allowed by `--allow-violation`:', allowed),
-    ...itemLines('Warnings, which do not fail the verdict:', warnings),
+    ...markdownItems('', reasons),
+    ...markdownItems('Allowed by `--allow-violation`:', allowed),
+    ...markdownItems('Warnings, which do not fail the verdict:', warnings),
     ...listLines(
       'Rules of scenarios:',
       ruleSentences(scenarios).map((sentence) => [`- ${codeSpan(sentence)}`]),
@@ -29,7 +29,7 @@ export function verdictMarkdown(verdict: Verdict): string {
   ].join('\n')
 }
 
-function itemLines(title: string, list: readonly VerdictItem[]): string[] {
+function markdownItems(title: string, list: readonly VerdictItem[]): string[] {
   return listLines(
     title,
     list.map(({ kind, sentence, details }) => [

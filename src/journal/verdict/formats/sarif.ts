@@ -77,7 +77,7 @@ function caseFindings(each: CaseResult): ReportFinding[] {
 function sarifResult(finding: ReportFinding, bundled: ReadonlySet<string>): Result {
   const { tests, count, requests, examples, rule, ...properties } = finding
   const location = locationOf(finding, bundled)
-  const ruleId = ruleOf(finding)
+  const ruleId = sarifRule(finding)
   // Where the finding can be fixed: in the test that is known by its file, else beside the contract.
   const places = tests.flatMap(placeOfTest)
   return {
@@ -120,7 +120,7 @@ const RULE_OF_CODE: ReadonlyMap<string, RuleId> = new Map(
 )
 
 /** A warning has a rule of its own code; the violations of fields have one together. */
-function ruleOf({ code, operation }: ReportFinding): RuleId {
+function sarifRule({ code, operation }: ReportFinding): RuleId {
   const rule = RULE_OF_CODE.get(code) ?? RULE_IDS.find((id) => id === code)
   return rule ?? (operation === null ? 'case-failed' : 'contract-violation')
 }

@@ -17,14 +17,14 @@ export function verdictAsText({ verdict }: JudgedReports): string {
 export function verdictText(verdict: Verdict, terminal?: Terminal): string {
   const { reasons, allowed, warnings, scenarios, requests } = verdict
   const last = requests === 0 ? ['no operation was called'] : [requestsLine(verdict), drivenLine(verdict)]
-  const rows = terminal ? ROWS.screen - ROWS.around - rowsOf(last, terminal) : Infinity
+  const rows = terminal ? ROWS.screen - ROWS.around - terminalRows(last, terminal) : Infinity
   const [few, some] = terminal && reasons.length > 0 ? [3, 4] : [rows / 3, rows / 3]
   const others = [
     ...titledSection('allowed by --allow-violation:', allowed, { rows: few, terminal }),
     ...titledSection('warnings, which do not fail the verdict:', warnings, { rows: some, terminal }),
     ...ruleLines(scenarios, { rows: few, terminal }),
   ]
-  const first = itemLines(reasons, { rows: rows - rowsOf(others, terminal), terminal }, oneOfEachKind(reasons))
+  const first = itemLines(reasons, { rows: rows - terminalRows(others, terminal), terminal }, oneOfEachKind(reasons))
   return [`${TITLE} ${verdictTitle(verdict)}`, ...first, ...others, ...last]
     .map((line) => lineOnTerminal(line, terminal))
     .join('\n')
@@ -48,9 +48,9 @@ const HANGING = 2
 /** How often each rule fired, as many as fit. */
 function ruleLines(scenarios: Verdict['scenarios'], { rows, terminal }: Space): string[] {
   const all = ruleSentences(scenarios)
-  if (rowsOf(all, terminal) <= rows) return all
+  if (terminalRows(all, terminal) <= rows) return all
   let left = rows - 1
-  const fitting = all.filter((line) => (left -= rowsOf([line], terminal)) >= 0)
+  const fitting = all.filter((line) => (left -= terminalRows([line], terminal)) >= 0)
   return [...fitting, `and ${plural(all.length - fitting.length, 'more rule')}`]
 }
 
@@ -82,19 +82,19 @@ function itemLines(list: readonly VerdictItem[], { rows, terminal }: Space, alwa
   const detailsOf = ({ details }: VerdictItem): string[] =>
     details.map((line) => `${' '.repeat(width + 4)}${oneLine(line, length)}`)
   const whole = list.flatMap((each) => [lineOf(each), ...detailsOf(each)])
-  if (rowsOf(whole, terminal) <= rows) return whole
+  if (terminalRows(whole, terminal) <= rows) return whole
   const listed = new Set(always)
   const all = list.slice(0, rows).map(lineOf)
-  if (list.length <= rows && rowsOf(all, terminal) <= rows) return all
-  let left = rows - 1 - rowsOf(always.map(lineOf), terminal)
+  if (list.length <= rows && terminalRows(all, terminal) <= rows) return all
+  let left = rows - 1 - terminalRows(always.map(lineOf), terminal)
   for (const each of list) {
     if (listed.has(each)) continue
-    left -= rowsOf([lineOf(each)], terminal)
+    left -= terminalRows([lineOf(each)], terminal)
     if (left < 0) break
     listed.add(each)
   }
   const [lines, hidden] = [list.filter((each) => listed.has(each)), list.filter((each) => !listed.has(each))]
-  return [...lines.map(lineOf), ...(hidden.length === 0 ? [] : [`  and ${hidden.length} more${kindsOf(hidden)}`])]
+  return [...lines.map(lineOf), ...(hidden.length === 0 ? [] : [`  and ${hidden.length} more${hiddenKinds(hidden)}`])]
 }
 
 /** The first of each code, so that many reasons of one hide no other. */
@@ -103,7 +103,7 @@ function oneOfEachKind(list: readonly VerdictItem[]): VerdictItem[] {
 }
 
 /** How many of each code are not shown; nothing for a single one, which is shown above. */
-function kindsOf(hidden: readonly VerdictItem[]): string {
+function hiddenKinds(hidden: readonly VerdictItem[]): string {
   const counts = new Map<string, number>()
   for (const { code } of hidden) counts.set(code, (counts.get(code) ?? 0) + 1)
   return counts.size < 2 ? '' : ` (${[...counts].map(([code, count]) => `${inWords(code)} ${count}`).join(', ')})`
@@ -113,7 +113,7 @@ export function inWords(kind: string): string {
   return kind.replaceAll('_', ' ')
 }
 
-function rowsOf(lines: readonly string[], terminal: Terminal | undefined): number {
+function terminalRows(lines: readonly string[], terminal: Terminal | undefined): number {
   return lines.reduce((rows, line) => rows + lineOnTerminal(line, terminal).split('\n').length, 0)
 }
 
