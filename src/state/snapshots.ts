@@ -14,17 +14,13 @@ export function takeSnapshot(environment: Environment, name: string): Snapshot {
  * Together with what `more` changes, in one commit. The clock goes to the instant of the snapshot, so that what was
  * valid then is valid again, and is frozen if it was then. Clients and bearer tokens stay.
  */
-export function restoreSnapshot(
-  environment: Environment,
-  snapshot: Snapshot,
-  more: () => void = () => undefined,
-): void {
+export function restoreSnapshot(environment: Environment, snapshot: Snapshot, more?: () => void): void {
   const { taken_at, settings, clock, tables } = snapshot
   replaceTables(environment, tables, EMPTIED_BY_RESET, () => {
     environment.replaceSettings(settings)
     if (clock.frozen_at === null) environment.clock.run()
     else environment.clock.freeze()
     environment.clock.set(milliseconds(taken_at))
-    more()
+    more?.()
   })
 }

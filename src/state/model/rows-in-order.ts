@@ -32,7 +32,7 @@ export class RowsInOrder<T extends Numbered, P, Memo> implements Index<T> {
     const queried = after && this.#queried(after)
     const holder = queried && this.all[this.#place(queried.position)]
     if (holder && holder.row.id !== after.id && this.compare(holder.position, queried.position) === 0)
-      throw new Error(`the sequence ${after.sequence} of account ${after.id} belongs to ${holder.row.id}`)
+      throw new Error(`the sequence ${after.sequence} of ${after.id} belongs to ${holder.row.id}`)
     if (before) {
       const at = this.#place(this.positionOf(before))
       if (this.all[at]?.row.id === before.id) this.all.splice(at, 1)
@@ -66,11 +66,8 @@ export class Lookup<T extends Row> implements Index<T> {
 
   update(before: T | undefined, after: T | undefined): void {
     const [key, next] = [before && this.#keyOf(before), after && this.#keyOf(after)]
-    if (key !== undefined)
-      this.#set(
-        key,
-        this.get(key).filter(({ id }) => id !== before?.id),
-      )
+    const others = this.get(key ?? '').filter(({ id }) => id !== before?.id)
+    if (key !== undefined) this.#set(key, others)
     if (after && next !== undefined) this.#set(next, [...this.get(next), after])
   }
 
