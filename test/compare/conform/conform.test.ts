@@ -1,12 +1,10 @@
-import { createServer } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { ServiceResponse, everyPage } from '../../../src/compare/conform/service-response.ts'
 import { CHECKS } from '../../../src/compare/conform/checks/table.ts'
 import { conformReportText } from '../../../src/compare/conform/report-formats.ts'
 import { checkConformance, type ConformOptions, type ConformReport } from '../../../src/compare/conform/run.ts'
 import { createApp, type App } from '../../../src/app/app.ts'
+import { withServer } from '../../support/server.ts'
 
 const EVERYTHING = { controlApi: true, allowProviderChanges: true }
 
@@ -119,16 +117,13 @@ describe('the conformance suite against toolmock', () => {
 
 describe('the conformance suite against something else', () => {
   it('reports broken checks, and throws no error, when every answer is invalid', async () => {
-    const server = createServer((request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(request.url === '/oauth/token' ? '{"access_token":"x"}' : '<html>')
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const report = await checkConformance({ baseUrl, client: { id: 'a', secret: 'b' }, prefix: 'conform-test' })
-    server.closeAllConnections()
-    server.close()
+    const report = await withServer(
+      (request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(request.url === '/oauth/token' ? '{"access_token":"x"}' : '<html>')
+      },
+      (baseUrl) => checkConformance({ baseUrl, client: { id: 'a', secret: 'b' }, prefix: 'conform-test' }),
+    )
     expect(report.summary.broken).toBeGreaterThan(150)
     for (const { result, reason } of report.checks)
       if (result === 'broken') expect(reason).toMatch(/^expected .*found/s)

@@ -1,7 +1,5 @@
-import { createServer, type RequestListener } from 'node:http'
-import { once } from 'node:events'
+import { type RequestListener } from 'node:http'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -11,6 +9,7 @@ import { runProgram } from '../../../src/app/cli/program.ts'
 import type { DriftFinding } from '../../../src/compare/drift/findings.ts'
 import type { Mutant } from '../../mutants/mutant.ts'
 import { withBrokenMock } from '../../mutants/broken-mock.ts'
+import { withServer } from '../../support/server.ts'
 
 const FOLDER = await mkdtemp(join(tmpdir(), 'toolmock-drift-test-'))
 afterAll(() => rm(FOLDER, { recursive: true, force: true }))
@@ -50,17 +49,6 @@ async function fileOf(name: string, text: string): Promise<string> {
   const file = join(FOLDER, name)
   await writeFile(file, text)
   return file
-}
-
-async function serving<T>(listener: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  try {
-    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  } finally {
-    server.closeAllConnections()
-    server.close()
-  }
 }
 
 const statusOfCreate: Mutant['mutate'] = ({ reply }) => {
@@ -240,7 +228,7 @@ describe('toolmock drift', () => {
     const moved: RequestListener = (_request, response) => {
       response.writeHead(301, { location: 'https://other.example/oauth/token' }).end()
     }
-    const ended = await serving(moved, (url) => command(['--base-url', url]))
+    const ended = await withServer(moved, (url) => command(['--base-url', url]))
     expect(ended.code).toBe(2)
     expect(ended.stderr).toMatch(/other\.example/)
   })

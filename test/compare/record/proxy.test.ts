@@ -1,27 +1,25 @@
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type RequestListener } from 'node:http'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { HttpClient } from '../../../src/platform/http-client.ts'
 import { RecordingProxy } from '../../../src/compare/record/proxy.ts'
 import type { Recorded } from '../../../src/compare/record/recorded.ts'
+import { withServer } from '../../support/server.ts'
 
-async function withProxy(
+function withProxy(
   service: RequestListener,
   work: (url: string, recorded: readonly Recorded[]) => Promise<void>,
 ): Promise<void> {
-  const server = createServer(service)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const recorded: Recorded[] = []
-  const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`
-  const proxy = new RecordingProxy({ upstream, now: () => 0, nonce: 'n', recorded: (each) => recorded.push(each) })
-  try {
-    await work(await proxy.listen('127.0.0.1', 0), recorded)
-  } finally {
-    await proxy.close()
-    server.close()
-    server.closeAllConnections()
-  }
+  return withServer(service, async (origin) => {
+    const recorded: Recorded[] = []
+    const options = { now: () => 0, nonce: 'n', recorded: (each: Recorded) => recorded.push(each) }
+    const proxy = new RecordingProxy({ upstream: `${origin}/base`, ...options })
+    try {
+      await work(await proxy.listen('127.0.0.1', 0), recorded)
+    } finally {
+      await proxy.close()
+    }
+  })
 }
 
 describe('the recorder', () => {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type IncomingMessage, type ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import type { Recorded } from '../../../src/compare/record/recorded.ts'
 import { maskSecret } from '../../../src/model/domain/masking.ts'
 import { Secrets } from '../../../src/compare/record/secrets.ts'
 import { harProblems, problemsIn, withRecording } from './recording.ts'
+import { withServer } from '../../support/server.ts'
 
 const random = (): string => randomBytes(18).toString('base64url').replaceAll(/[-_]/g, 'x')
 
@@ -14,15 +14,8 @@ const random = (): string => randomBytes(18).toString('base64url').replaceAll(/[
 type Places = Map<string, string>
 
 /** A service that answers the secrets of a place, and repeats those that it got in odd forms. */
-async function withService<T>(places: Places, work: (url: string) => Promise<T>): Promise<T> {
-  const server = createServer((request, response) => answer(request, response, places))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  try {
-    return await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  } finally {
-    server.close()
-    server.closeAllConnections()
-  }
+function withService<T>(places: Places, work: (url: string) => Promise<T>): Promise<T> {
+  return withServer((request, response) => answer(request, response, places), work)
 }
 
 function secretOf(places: Places, place: string): string {

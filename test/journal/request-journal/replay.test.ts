@@ -4,6 +4,7 @@ import { createActive, decide, linkFor, TOKENS, VERIFY_URL } from '../../support
 import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { rulesNotFired } from '../../../src/scenarios/scenario-run.ts'
 import { expectControlError, withControl } from '../../servers/control/control-mock.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 const GRACE = { connector: 'mail', identifier: 'grace@example.com' }
 const MESSAGE = { tool_name: 'mail_send_message', tool_input: { to: 'ada@example.com', subject: 'Hello' } }
@@ -167,13 +168,12 @@ describe('POST /_mock/requests/{id}/scenario creates documents that reproduce th
 
   it('counts every request of the journal, beyond the limit of a query', async () => {
     // Its answers are checked in other tests: here they are too many.
-    await withControl({}, async ({ api, call, token }) => {
+    await withControl({}, async (mock) => {
+      const { api, call, token } = mock
       const bearer = await token('test_client', 'test_secret')
       const list = () => api(bearer, 'get', '/connections')
       for (let request = 0; request < 1010; request += 10) await Promise.all(Array.from({ length: 10 }, list))
-      const rule = { at: 'service', on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] }
-      await call('put', '/scenarios/down', { name: 'down', rules: [{ name: 'down', ...rule }] })
-      await call('post', '/scenarios/down/start')
+      await startScenario(mock, { on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] })
       const id = (await list()).headers['x-request-id']
       const replay = (await call('post', `/requests/${id}/scenario`)).body as Replay
       expect(replay.scenario.rules).toMatchObject([{ when: { nth: 1011 } }])

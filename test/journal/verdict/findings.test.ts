@@ -5,6 +5,7 @@ import { ADA, createAccount, createActive } from '../../support/accounts.ts'
 import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { TWELVE_CONNECTORS, TWELVE_SEEDS } from '../../support/twelve-connectors.ts'
 import { contractOf, control, coverageOf, fieldReach, operation, reachOf } from './reports.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 type Ask = (mock: TestToolmock) => Promise<unknown>
 
@@ -376,20 +377,14 @@ describe('a request that keeps the contract', () => {
 })
 
 describe('an answer that a scenario gave', () => {
-  const injecting = (name: string, respond: object) => ({
-    name: 'injected',
-    rules: [{ name: 'instead', at: 'service', on: { operation: name }, do: [{ respond }] }],
-  })
-  const begin = async (mock: TestToolmock, scenario: object): Promise<void> => {
-    await control(mock, 'put', '/scenarios/injected', scenario)
-    await control(mock, 'post', '/scenarios/injected/start')
-  }
+  const inject = (mock: TestToolmock, operation: string, respond: object): Promise<void> =>
+    startScenario(mock, { on: { operation }, do: [{ respond }] })
 
   it('is marked as injected, and counts neither as a violation of the client nor of the mock', async ({ mock }) => {
     const body = { connections: [{ id: 7, bogus: true }] }
-    await begin(mock, injecting('list_connections', { status: 200, body }))
+    await inject(mock, 'list_connections', { status: 200, body })
     await mock.api.get('/connections')
-    await begin(mock, injecting('list_connections', { status: 400, error_code: 'VALIDATION_FAILED' }))
+    await inject(mock, 'list_connections', { status: 400, error_code: 'VALIDATION_FAILED' })
     expect((await mock.api.get('/connections')).status).toBe(400)
     const { ok, total } = await contractOf(mock)
     expect(ok).toBe(true)
@@ -400,7 +395,7 @@ describe('an answer that a scenario gave', () => {
 
   it('drives no coverage, even when it is a success', async ({ mock }) => {
     const provider = { id: 'prv_1', identifier: 'x_1', display_name: 'x' }
-    await begin(mock, injecting('create_custom_provider', { status: 201, body: { provider } }))
+    await inject(mock, 'create_custom_provider', { status: 201, body: { provider } })
     await mock.api.post('/custom-providers', { display_name: 'x' })
     const { total } = await coverageOf(mock)
     const made = operation(total, 'create_custom_provider')
@@ -413,7 +408,7 @@ describe('an answer that a scenario gave', () => {
   })
 
   it('does not hide a violation of its request', async ({ mock }) => {
-    await begin(mock, injecting('create_connected_account', { status: 500 }))
+    await inject(mock, 'create_connected_account', { status: 500 })
     await mock.api.post('/connected_accounts', { ...ADA, identifier: 7 })
     await mock.api.post('/connected_accounts', { ...ADA, colour: 'red' })
     const { total } = await contractOf(mock)

@@ -1,11 +1,11 @@
 import { EventEmitter, once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject } from 'vitest'
 import { withDirectory } from '../../support/registry.ts'
 import { type ControlMock, expectControlError, it, START, withControl } from './control-mock.ts'
+import { withServer } from '../../support/server.ts'
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
 const grace = { connector: 'mail', identifier: 'grace@example.com' }
@@ -415,22 +415,20 @@ describe('a setting that was absent', () => {
 })
 
 describe('a call of a tool that is under way', () => {
-  it.each([
+  it.for([
     ['a reset', 'post', '/reset'],
     ['a snapshot that is restored', 'post', '/snapshots/before/restore'],
     ['a state that is loaded', 'put', '/state'],
-  ] as const)('changes no account of %s', async (_title, method, path) => {
+  ] as const)('changes no account of %s', async ([_title, method, path], { mock }) => {
     const asked = new EventEmitter()
-    const outside = createServer((_request, response) => {
+    const outside: RequestListener = (_request, response) => {
       asked.emit('asked', () => response.writeHead(401, { 'Content-Type': 'application/json' }).end('{}'))
-    })
-    await new Promise<void>((resolve) => outside.listen(0, '127.0.0.1', resolve))
-    const base_url = `http://127.0.0.1:${(outside.address() as AddressInfo).port}`
+    }
     const tool = { name: 'ext_get', description: 'Gets.', input_schema: {}, call: { method: 'GET', path: '/x' } }
-    const connector = { connector: 'ext', authorization_type: 'API_KEY', base_url, tools: [tool] }
     const details = { static_auth: { details: { api_key: 'key_1' } } }
     const seeded = { id: 'ca_seeded', connector: 'ext', identifier: 'ada', authorization_details: details }
-    await withControl({}, async (mock) => {
+    await withServer(outside, async (base_url) => {
+      const connector = { connector: 'ext', authorization_type: 'API_KEY', base_url, tools: [tool] }
       const seed = { connectors: [connector], accounts: [seeded] }
       const { body } = await mock.call('post', '/environments', { name: 'worker', seed })
       const { client_id, client_secret } = body as Record<string, string>
@@ -450,7 +448,5 @@ describe('a call of a tool that is under way', () => {
       expect(connected_accounts).toMatchObject([{ id: 'ca_seeded', status: 'ACTIVE' }])
       expect(connected_accounts[0]?.last_used_at).toBeUndefined()
     })
-    outside.closeAllConnections()
-    outside.close()
   })
 })

@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, vi } from 'vitest'
 import { SILENT } from '../../../src/servers/http/log.ts'
 import { OPERATIONS } from '../../../src/service/operations/table.ts'
 import { type ControlMock, expectControlError, it, START, withControl } from './control-mock.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
 const LIVE = {
@@ -183,13 +184,7 @@ describe('GET /_mock/timeline', () => {
     await mock.api(token, 'get', '/connected_accounts?pagesize=3')
     await mock.api(token, 'get', '/connected_accounts?colour=red')
     await mock.api(token, 'get', '/conections')
-    await mock.call('put', '/scenarios/down', {
-      name: 'down',
-      rules: [
-        { name: 'down', at: 'service', on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] },
-      ],
-    })
-    await mock.call('post', '/scenarios/down/start')
+    await startScenario(mock, { on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] })
     await connections(mock, token)
     await withStream(mock, '', async (next) => {
       await next()

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest'
 import { ada, appSeed } from '../../service/operations/app-seed.ts'
 import { withServer } from '../../support/server.ts'
 import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 const MIB = 1024 * 1024
 /** More than is kept in memory. */
@@ -196,21 +197,14 @@ describe('bodies of the proxy of more than 1 MiB', () => {
         calls++
         response.end('next')
       },
-      async ({ http, open, entries }) => {
+      async (mock) => {
+        const { open, entries } = mock
         const respond = { respond: { status: 503, headers: { 'Retry-After': '9' } } }
-        await http('put', '/_mock/scenarios/s').send({
-          name: 's',
-          rules: [
-            { name: 'whole', at: 'service', on: { operation: 'proxy_request', body: { x: 1 } }, do: [respond] },
-            {
-              name: 'any',
-              at: 'service',
-              on: { operation: 'proxy_request', headers: { 'x-own': 'yes' } },
-              do: [respond],
-            },
-          ],
-        })
-        await http('post', '/_mock/scenarios/s/start')
+        await startScenario(
+          mock,
+          { name: 'whole', on: { operation: 'proxy_request', body: { x: 1 } }, do: [respond] },
+          { name: 'any', on: { operation: 'proxy_request', headers: { 'x-own': 'yes' } }, do: [respond] },
+        )
         const answer = await answerOf(open({ ...JSON_TYPE, 'X-Own': 'yes' }).end(BEGINNING))
         const json = `{"x":1,"y":"${'a'.repeat(2 * MIB)}"}`
         expect(answer.status).toBe(503)
@@ -237,10 +231,7 @@ describe('bodies of the proxy of more than 1 MiB', () => {
     await withStreams(
       (received, response) => void listener(received, response),
       async ({ open, ...mock }) => {
-        const on = { operation: 'proxy_request' }
-        const rules = [{ name: 'cut', at: 'service', on, when: { nth: 1 }, do: [{ [fault]: params }] }]
-        await mock.http('put', '/_mock/scenarios/s').send({ name: 's', rules })
-        await mock.http('post', '/_mock/scenarios/s/start')
+        await startScenario(mock, { on: { operation: 'proxy_request' }, when: { nth: 1 }, do: [{ [fault]: params }] })
         const lost = await answerOf(open().end(BEGINNING)).catch((error: unknown) => error)
         expect(lost).toBeInstanceOf(Error)
         const isSent = fault === 'truncate_body'
@@ -253,15 +244,13 @@ describe('bodies of the proxy of more than 1 MiB', () => {
   })
 
   it('are lost when the third party resets the connection in between: a 500 TOOL_ERROR, and the next one arrives', async ({
-    mock: { app, api, http, signIn },
+    mock: { app, api, signIn },
   }) => {
     const key = { static_auth: { details: { api_key: 'key_1' } } }
     const account = { connector: 'weather', identifier: 'ada', connected_account: { authorization_details: key } }
     await api.post('/connected_accounts', account)
-    const rule = { name: 'cut', at: 'third_party', on: { connector: 'weather' }, when: { nth: 1 } }
-    const rules = [{ ...rule, do: [{ reset_connection: {} }] }]
-    await http('put', '/_mock/scenarios/s').send({ name: 's', rules })
-    await http('post', '/_mock/scenarios/s/start')
+    const rule = { at: 'third_party', on: { connector: 'weather' }, when: { nth: 1 }, do: [{ reset_connection: {} }] }
+    await startScenario({ app }, rule)
     const { port } = await app.listen({ host: '127.0.0.1', port: 0 })
     const headers = { Authorization: `Bearer ${await signIn()}`, connection_name: 'weather', identifier: 'ada' }
     const send = () =>

@@ -8,6 +8,7 @@ import { withServer } from '../../support/server.ts'
 import { type TestOptions, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { TWELVE_CONNECTORS } from '../../support/twelve-connectors.ts'
 import { itWith } from '../../support/mock-fixture.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 type Method = Parameters<TestToolmock['http']>[0]
 type Headers = Record<string, string>
@@ -530,26 +531,17 @@ describe('the proxy in the journal and in scenarios', () => {
     ['body and query', { operation: 'proxy_request', body: { 'x.y': 1 }, query: { a: 'b*' } }],
     ['headers', { headers: { 'x-own': 'yes' } }],
   ])('matches rules at service by %s', async ([_name, on], { startMock }) => {
-    const { http, proxy } = await startMock(SEED)
-    const rule = { name: 'r', at: 'service', on, do: [{ respond: { status: 503, headers: { 'Retry-After': '9' } } }] }
-    const defined = await http('put', '/_mock/scenarios/s').send({ name: 's', rules: [rule] })
-    await http('post', '/_mock/scenarios/s/start')
+    const { app, proxy } = await startMock(SEED)
+    await startScenario({ app }, { on, do: [{ respond: { status: 503, headers: { 'Retry-After': '9' } } }] })
     const answer = await proxy('post', '/do?a=bc', { ...ADA, 'x-own': 'yes' }).send({ x: { y: 1 } })
 
-    expect(defined.status).toBeLessThan(300)
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '9'])
   })
 
   it('matches rules at third_party, whose answers are passed on', async ({ startMock }) => {
-    const { http, proxy } = await startMock(SEED)
-    const rule = {
-      name: 'r',
-      at: 'third_party',
-      on: { path: '/do' },
-      do: [{ respond: { status: 402, body: 'pay' } }],
-    }
-    await http('put', '/_mock/scenarios/s').send({ name: 's', rules: [rule] })
-    await http('post', '/_mock/scenarios/s/start')
+    const { app, proxy } = await startMock(SEED)
+    const respond = { status: 402, body: 'pay' }
+    await startScenario({ app }, { at: 'third_party', on: { path: '/do' }, do: [{ respond }] })
     const answer = await proxy('post', '/do')
 
     expect([answer.status, answer.text]).toEqual([402, 'pay'])

@@ -1,5 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, vi } from 'vitest'
 import { ada, appSeed, credentialsOf, run } from '../../service/operations/app-seed.ts'
@@ -8,6 +7,7 @@ import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { it } from '../../support/mock-fixture.ts'
 import { withDirectory } from '../../support/registry.ts'
 import { until } from '../../support/until.ts'
+import { withServer } from '../../support/server.ts'
 
 const REFUSED = { status: 503, body: { code: 14, details: [{ error_code: 'STORAGE_UNAVAILABLE' }] } }
 
@@ -35,31 +35,24 @@ function refusing(disk: MemoryDisk, refuses: boolean): void {
 }
 
 /** A third party that answers when the test decides. */
-async function withSlowServer(
+function withSlowServer(
   work: (server: { origin: string; asked: () => Promise<ServerResponse> }) => Promise<void>,
 ): Promise<void> {
   const waiting: ServerResponse[] = []
   const wanted: ((response: ServerResponse) => void)[] = []
-  const server = createServer((request, response) => {
+  const take: RequestListener = (request, response) => {
     request.resume()
     const taker = wanted.shift()
     if (taker) taker(response)
     else waiting.push(response)
-  })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
   const asked = (): Promise<ServerResponse> =>
     new Promise((resolve) => {
       const first = waiting.shift()
       if (first) resolve(first)
       else wanted.push(resolve)
     })
-  try {
-    await work({ origin, asked })
-  } finally {
-    server.closeAllConnections()
-    await new Promise((closed) => server.close(closed))
-  }
+  return withServer(take, (origin) => work({ origin, asked }))
 }
 
 function answered(response: ServerResponse): void {

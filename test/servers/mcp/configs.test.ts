@@ -6,7 +6,7 @@ import { ADA, createActive, expectError } from '../../support/accounts.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
 import { itWith } from '../../support/mock-fixture.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { withToolmock } from '../../support/toolmock.ts'
 import { TWELVE_SEEDS } from '../../support/twelve-connectors.ts'
 
 const TWO = [

@@ -7,6 +7,7 @@ import { MemoryDisk } from '../../support/memory-disk.ts'
 import { withDirectory } from '../../support/registry.ts'
 import { it, type McpMock, MODERN, withMcp } from './fixture.ts'
 import { until } from '../../support/until.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 const CALL = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
 
@@ -250,9 +251,7 @@ describe('hostile requests to an MCP server', () => {
     [
       'a fault',
       async (mock: McpMock) => {
-        const rules = [{ name: 'only', at: 'service', do: [{ revoke_bearer_tokens: {} }] }]
-        await mock.call('PUT', '/_mock/scenarios/faults', { name: 'faults', rules })
-        await mock.call('POST', '/_mock/scenarios/faults/start')
+        await startScenario(mock, { do: [{ revoke_bearer_tokens: {} }] })
         await mock.call('GET', '/connections')
       },
     ],

@@ -6,6 +6,7 @@ import { ERAS, type McpMock, textsOf, withMcp } from './fixture.ts'
 import { TWELVE_SEEDS } from '../../support/twelve-connectors.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { during, it as base } from '../../support/mock-fixture.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 const MAIL = [{ connection_name: 'mail', tools: ['mail_list_messages'] }]
 const USER = { config_name: 'support', user_identifier: ADA.identifier }
@@ -324,11 +325,9 @@ describe('the URL of an MCP instance', () => {
 
   it('gives the result of a call during which it is deleted', async () => {
     await withClient(async (mock, instance, client) => {
-      const rules = [{ name: 'slow', at: 'third_party', do: [{ latency: '300ms' }] }]
-      await mock.call('PUT', '/_mock/scenarios/slow', { name: 'slow', rules })
-      await mock.call('POST', '/_mock/scenarios/slow/start')
+      await startScenario(mock, { at: 'third_party', do: [{ latency: '300ms' }] })
       const result = client.callTool(CALL)
-      const slow = () => mock.call('GET', '/_mock/scenarios/slow')
+      const slow = () => mock.call('GET', '/_mock/scenarios/test')
       await expect.poll(async () => JSON.stringify(await slow())).toContain('"hits":1')
       await mock.call('DELETE', `/mcp/instances/${instance.id}`)
       expect(await result).not.toHaveProperty('isError')
@@ -337,23 +336,13 @@ describe('the URL of an MCP instance', () => {
 
   it('is reached by scenarios, for calls of tools and for requests of the protocol', async () => {
     await withClient(async (mock, _, client) => {
-      const rules = [
-        {
-          name: 'tool fails',
-          at: 'service',
-          on: { operation: 'execute_tool', account: { identifier: ADA.identifier } },
-          do: [{ respond: { status: 429 } }],
-        },
-        { name: 'list fails', at: 'service', on: { mcp: 'tools/list' }, do: [{ respond: { status: 503 } }] },
-        {
-          name: 'create fails',
-          at: 'service',
-          on: { operation: 'ensure_mcp_instance' },
-          do: [{ respond: { status: 503 } }],
-        },
-      ]
-      await mock.call('PUT', '/_mock/scenarios/failing', { name: 'failing', rules })
-      await mock.call('POST', '/_mock/scenarios/failing/start')
+      const account = { identifier: ADA.identifier }
+      await startScenario(
+        mock,
+        { on: { operation: 'execute_tool', account }, do: [{ respond: { status: 429 } }] },
+        { on: { mcp: 'tools/list' }, do: [{ respond: { status: 503 } }] },
+        { on: { operation: 'ensure_mcp_instance' }, do: [{ respond: { status: 503 } }] },
+      )
       const result = await client.callTool(CALL)
       expect(result.isError).toBe(true)
       expect(textsOf(result).join()).toContain('a scenario answers 429')

@@ -11,6 +11,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client'
 import { describe, expect } from 'vitest'
 import { ERAS, it, type McpMock } from './fixture.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 /** What a client can do, in the form that every one of them has; a result is its JSON. */
 interface OtherClient {
@@ -180,13 +181,12 @@ describe('an unmodified client', () => {
       expect(await client.call('mail_send_message', message)).toContain('message_id')
       expect(await refusal(client.call('mail_get_message', { message_id: 'none' }))).toContain('TOOL_ERROR')
 
-      const on = { at: 'service', on: { operation: 'execute_tool' } }
-      const rules = [
-        { name: 'answers', ...on, when: { nth: 1 }, do: [{ respond: { status: 503 } }] },
-        { name: 'breaks', ...on, when: { nth: 2 }, do: [{ reset_connection: {} }] },
-      ]
-      await mock.call('PUT', '/_mock/scenarios/faults', { name: 'faults', rules })
-      await mock.call('POST', '/_mock/scenarios/faults/start')
+      const on = { operation: 'execute_tool' }
+      await startScenario(
+        mock,
+        { on, when: { nth: 1 }, do: [{ respond: { status: 503 } }] },
+        { on, when: { nth: 2 }, do: [{ reset_connection: {} }] },
+      )
       expect(await refusal(client.call('mail_send_message', message))).toContain('STORAGE_UNAVAILABLE')
       await expect(client.call('mail_send_message', message)).rejects.toThrow()
       expect(await client.call('mail_send_message', message)).toContain('message_id')

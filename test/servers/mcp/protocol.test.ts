@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { ADA, it, LEGACY, type McpMock, MODERN, textsOf, withMcp } from './fixture.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 const MESSAGE = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
 const INITIALIZE = {
@@ -30,18 +31,12 @@ async function ask(
   return { status: answer.status, headers: answer.headers, body: json === '' ? undefined : JSON.parse(json) }
 }
 
-async function scenario({ call }: McpMock, ...rules: object[]): Promise<void> {
-  const named = rules.map((rule, at) => ({ name: `r${at}`, at: 'service', ...rule }))
-  await call('PUT', '/_mock/scenarios/s', { name: 's', rules: named })
-  await call('POST', '/_mock/scenarios/s/start')
-}
-
 async function hits({ call }: McpMock): Promise<{ matched: number; hits: number }[]> {
   const { scenarios } = await call<{ scenarios: { name: string; rules: { matched: number; hits: number }[] }[] }>(
     'GET',
     '/_mock/scenarios',
   )
-  const { rules = [] } = scenarios.find(({ name }) => name === 's') ?? {}
+  const { rules = [] } = scenarios.find(({ name }) => name === 'test') ?? {}
   return rules.map(({ matched, hits }) => ({ matched, hits }))
 }
 
@@ -126,7 +121,7 @@ describe('sessions', () => {
 
   it('end by the fault expire_mcp_session, for the call itself too', () =>
     sessions(async (mock, id) => {
-      await scenario(mock, { on: { mcp: 'tools/call' }, when: { nth: 2 }, do: [{ expire_mcp_session: {} }] })
+      await startScenario(mock, { on: { mcp: 'tools/call' }, when: { nth: 2 }, do: [{ expire_mcp_session: {} }] })
       const headers = { 'Mcp-Session-Id': id }
       const statuses = []
       for (let nth = 1; nth <= 3; nth += 1)
@@ -141,7 +136,7 @@ describe('sessions', () => {
 describe('rules about requests of the protocol', () => {
   it('answer initialize, tools/list and GET, once each', async ({ mock }) => {
     const first = { first: 1 }
-    await scenario(
+    await startScenario(
       mock,
       { on: {}, when: { nth: 99 }, do: [{ latency: 1 }] },
       { on: { mcp: 'initialize' }, when: first, do: [{ respond: { status: 401 } }] },
@@ -166,7 +161,7 @@ describe('rules about requests of the protocol', () => {
   })
 
   it('and the operation execute_tool match one call, which each counts once', async ({ mock }) => {
-    await scenario(
+    await startScenario(
       mock,
       { on: { mcp: 'tools/call' }, when: { nth: 2 }, do: [{ respond: { status: 401 } }] },
       { on: { operation: 'execute_tool' }, when: { nth: 3 }, do: [{ respond: { status: 503 } }] },
@@ -183,7 +178,7 @@ describe('rules about requests of the protocol', () => {
   })
 
   it('break the connection of a handshake', async ({ mock }) => {
-    await scenario(mock, { on: { mcp: 'initialize' }, when: { first: 1 }, do: [{ reset_connection: {} }] })
+    await startScenario(mock, { on: { mcp: 'initialize' }, when: { first: 1 }, do: [{ reset_connection: {} }] })
     await expect(ask(mock, 'initialize', { params: INITIALIZE })).rejects.toThrow()
     expect((await ask(mock, 'initialize', { params: INITIALIZE })).status).toBe(200)
   })

@@ -1,6 +1,7 @@
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { it, type McpMock, MODERN, textsOf, withMcp } from './fixture.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 const ADA = { identifier: 'ada@example.com' }
 const MESSAGE = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
@@ -486,9 +487,7 @@ describe('what happens while a call runs', () => {
   it('its config is deleted: the call ends as it began, and the next one is a 401', async ({ mock }) => {
     const { id, path } = await twoConnected(mock)
     const { token } = await mock.call<Minted>('POST', `/mcp/configs/${id}/tokens`, ADA)
-    const rules = [{ name: 'slow', at: 'third_party', do: [{ latency: '1500ms' }] }]
-    await mock.call('PUT', '/_mock/scenarios/slow', { name: 'slow', rules })
-    await mock.call('POST', '/_mock/scenarios/slow/start')
+    await startScenario(mock, { at: 'third_party', do: [{ latency: '1500ms' }] })
     const client = await mock.connect({ path, headers: bearer(token) })
     const deleted = new Promise<void>((resolve) => {
       const onprogress = () => resolve(mock.call('DELETE', `/mcp/configs/${id}`).then(() => undefined))

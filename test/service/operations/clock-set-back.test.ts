@@ -6,6 +6,7 @@ import { meetsExpiry } from '../../../src/state/expiry.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { ADA, authOf, createActive, decide, linkFor, pendingRequest, verify } from '../../support/accounts.ts'
 import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'toolmock-clock-'))
 afterAll(() => rmSync(FOLDER, { recursive: true }))
@@ -18,10 +19,7 @@ const START = '2026-01-01T00:00:00Z'
 const LATER = '2026-01-02T00:00:00Z'
 
 /** The third party renews no token while this runs. */
-const NO_RENEWAL = {
-  name: 'no-renewal',
-  rules: [{ name: 'away', at: 'token_refresh', do: [{ respond: { status: 503 } }], must_fire: false }],
-}
+const NO_RENEWAL = { at: 'token_refresh', do: [{ respond: { status: 503 } }], must_fire: false }
 
 const KINDS: readonly [string, (mock: TestToolmock) => Promise<Use>][] = [
   [
@@ -73,8 +71,7 @@ const KINDS: readonly [string, (mock: TestToolmock) => Promise<Use>][] = [
     'the access token of an account, for a tool',
     async (mock) => {
       await createActive(mock)
-      await mock.http('put', '/_mock/scenarios/no-renewal').send(NO_RENEWAL)
-      await mock.http('post', '/_mock/scenarios/no-renewal/start')
+      await startScenario(mock, NO_RENEWAL)
       return async () => {
         await mock.signIn()
         return (await mock.api.post('/execute_tool', TOOL)).status === 200
@@ -149,11 +146,7 @@ describe('after the clock was set back (G74)', () => {
   it('an auth request that verify met expired while a fault kept it waiting stays expired', async ({ mock }) => {
     const { environment, http } = mock
     const id = await pendingRequest(mock)
-    const rules = [
-      { name: 'late', at: 'service', on: { operation: 'verify_user' }, do: [{ advance_clock: { by: '11m' } }] },
-    ]
-    await http('put', '/_mock/scenarios/late').send({ name: 'late', rules })
-    await http('post', '/_mock/scenarios/late/start')
+    await startScenario(mock, { on: { operation: 'verify_user' }, do: [{ advance_clock: { by: '11m' } }] })
     expect((await verify(mock, id)).status).toBe(404)
     await http('delete', '/_mock/scenarios')
     environment.clock.set(Date.parse(START))

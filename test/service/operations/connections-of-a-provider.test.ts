@@ -3,6 +3,7 @@ import { createAccount, detailsOf, expectError } from '../../support/accounts.ts
 import { expectControlError } from '../../servers/control/control-mock.ts'
 import { itWith } from '../../support/mock-fixture.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 const SHOP = {
   connector: 'shop',
@@ -145,9 +146,7 @@ describe('several connections of one provider (G73)', () => {
   })
 
   it.for(['shop', 'shop-eu'])('fire a rule at the third party that names %s', async (connector, { mock }) => {
-    const rule = { name: 'down', at: 'third_party', on: { connector }, do: [{ respond: { status: 418, body: {} } }] }
-    await control(mock, 'put', '/scenarios/down', { name: 'down', rules: [rule] })
-    await control(mock, 'post', '/scenarios/down/start')
+    await startScenario(mock, { at: 'third_party', on: { connector }, do: [{ respond: { status: 418, body: {} } }] })
     expectError(await orders(mock, { connected_account_id: 'ca_eu' }), 500, 'TOOL_ERROR')
     expect((await orders(mock, { connected_account_id: 'ca_us' })).status).toBe(connector === 'shop' ? 500 : 200)
   })

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { expectError, fieldsOf } from '../../support/accounts.ts'
 import { it, type TestToolmock } from '../../support/toolmock.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 const ADA = 'ada@example.com'
 
@@ -123,14 +124,8 @@ describe('POST /execute_tool with an identifier and no connector (G21)', () => {
     startMock,
   }) => {
     const mock = await startMock(seedWith({}))
-    const rule = {
-      name: 'limit',
-      at: 'service',
-      on: { operation: 'execute_tool', connector: 'app', account: { connector: 'app', identifier: ADA } },
-      do: [{ respond: { status: 429 } }],
-    }
-    await mock.http('put', '/_mock/scenarios/limits').send({ name: 'limits', rules: [rule] })
-    await mock.http('post', '/_mock/scenarios/limits/start')
+    const on = { operation: 'execute_tool', connector: 'app', account: { connector: 'app', identifier: ADA } }
+    await startScenario(mock, { on, do: [{ respond: { status: 429 } }] })
     expect((await run(mock, { tool_name: 'other_only' })).status).toBe(404)
     expect((await run(mock, {})).status).toBe(429)
   })

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { MemoryDisk } from '../../support/memory-disk.ts'
 import { type TestOptions, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { appSeed, run } from './app-seed.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 /** A real folder, because the lock of a state file is a real socket. */
 const FOLDER = mkdtempSync(join(tmpdir(), 'toolmock-restart-'))
@@ -101,7 +102,8 @@ describe('with an id seed, over a crash', () => {
     const ids: unknown[] = []
     await inTurn(3, 'killed', { idSeed: 7 }, async (mock) => {
       const scenarios = mock.app.services.scenarios.of(mock.environment)
-      if (ids.length === 0) await startAnswering(mock)
+      if (ids.length === 0)
+        await startScenario(mock, { on: { operation: 'execute_tool' }, do: [{ respond: { status: 429 } }] })
       expect(scenarios.active).toBe(true)
       for (let call = 0; call < 3; call++) {
         const { status, body } = await run(mock, 'do', { x: 1 })
@@ -112,13 +114,6 @@ describe('with an id seed, over a crash', () => {
     expect(new Set(ids).size).toBe(9)
   })
 })
-
-async function startAnswering({ http }: TestToolmock): Promise<void> {
-  const on = { operation: 'execute_tool' }
-  const rules = [{ name: 'r', at: 'service', on, when: {}, do: [{ respond: { status: 429 } }] }]
-  expect((await http('put', '/_mock/scenarios/answers').send({ name: 'answers', rules })).status).toBe(200)
-  expect((await http('post', '/_mock/scenarios/answers/start')).status).toBe(200)
-}
 
 describe('with an id seed, over a clean stop', () => {
   it('ids go on where they were, as in one run', async () => {
@@ -139,20 +134,9 @@ describe('with an id seed, over a clean stop', () => {
 describe('requests that a rule counts', () => {
   it('stay counted over a crash, also reads, which store nothing else (G63)', async () => {
     const statuses: number[] = []
-    await inTurn(3, 'killed', {}, async ({ api, http }) => {
-      const rules = [
-        {
-          name: 'r',
-          at: 'service',
-          on: { operation: 'list_connections' },
-          when: { first: 3 },
-          do: [{ respond: { status: 500 } }],
-        },
-      ]
-      if (statuses.length === 0) {
-        expect((await http('put', '/_mock/scenarios/fails').send({ name: 'fails', rules })).status).toBe(200)
-        expect((await http('post', '/_mock/scenarios/fails/start')).status).toBe(200)
-      }
+    await inTurn(3, 'killed', {}, async ({ api, app }) => {
+      const rule = { on: { operation: 'list_connections' }, when: { first: 3 }, do: [{ respond: { status: 500 } }] }
+      if (statuses.length === 0) await startScenario({ app }, rule)
       for (let call = 0; call < 2; call++) statuses.push((await api.get('/connections')).status)
     })
     expect(statuses).toEqual([500, 500, 500, 200, 200, 200])
@@ -160,18 +144,9 @@ describe('requests that a rule counts', () => {
 
   it('are not counted when the disk refuses that', async () => {
     const disk = new MemoryDisk()
-    await withToolmock({ seed, state: join(FOLDER, 'refused.json'), fileSystem: disk }, async ({ api, http }) => {
-      const rules = [
-        {
-          name: 'r',
-          at: 'service',
-          on: { operation: 'list_connections' },
-          when: { nth: 2 },
-          do: [{ respond: { status: 500 } }],
-        },
-      ]
-      await http('put', '/_mock/scenarios/second').send({ name: 'second', rules })
-      await http('post', '/_mock/scenarios/second/start')
+    await withToolmock({ seed, state: join(FOLDER, 'refused.json'), fileSystem: disk }, async ({ api, app }) => {
+      const rule = { on: { operation: 'list_connections' }, when: { nth: 2 }, do: [{ respond: { status: 500 } }] }
+      await startScenario({ app }, rule)
       disk.fails = () => new Error('no disk')
       for (let call = 0; call < 2; call++) expect((await api.get('/connections')).status).toBe(503)
       disk.fails = () => undefined

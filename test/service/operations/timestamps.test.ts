@@ -13,6 +13,8 @@ import {
   verify,
 } from '../../support/accounts.ts'
 import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { withServer } from '../../support/server.ts'
+import { type RequestListener } from 'node:http'
 
 const CREATED = '2026-01-01T00:00:00.000Z'
 
@@ -144,16 +146,9 @@ describe('last_used_at (2.1, G26)', () => {
   })
 
   it('is set by a call that arrived and got no answer, or lost its connection', async () => {
-    const { createServer } = await import('node:http')
     for (const answer of ['none', 'reset'] as const) {
-      const server = createServer((request) => {
-        if (answer === 'reset') request.socket.destroy()
-      })
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      const { port } = server.address() as { port: number }
-      expect(await afterCall({ base_url: `http://127.0.0.1:${port}` }), answer).toBe(LATER)
-      server.closeAllConnections()
-      server.close()
+      const listener: RequestListener = ({ socket }) => void (answer === 'reset' && socket.destroy())
+      await withServer(listener, async (base_url) => expect(await afterCall({ base_url }), answer).toBe(LATER))
     }
   })
 

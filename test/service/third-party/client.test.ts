@@ -1,10 +1,10 @@
-import { type RequestListener, type Server, createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type RequestListener } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import type { Tool } from '../../../src/model/domain/connector.ts'
 import type { JsonObject } from '../../../src/model/domain/json.ts'
 import type { ReceivedCall } from '../../../src/service/third-party/listener.ts'
 import { Fixture, accountOf, connectorOf, responder, tool } from './fixture.ts'
+import { withServer } from '../../support/server.ts'
 
 /** Runs a tool against a third party that echoes the request. */
 async function echo(call: Partial<Tool['call']>, input: JsonObject = {}) {
@@ -22,16 +22,10 @@ async function echo(call: Partial<Tool['call']>, input: JsonObject = {}) {
 
 /** Runs a tool against a server of the test. */
 async function against(handler: RequestListener, call: Partial<Tool['call']> = {}, result: JsonObject | null = null) {
-  const server: Server = createServer(handler)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const base_url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/base/`
-  try {
-    await using fixture = await Fixture.start(connectorOf('NO_AUTH', { base_url }))
+  return withServer(handler, async (origin) => {
+    await using fixture = await Fixture.start(connectorOf('NO_AUTH', { base_url: `${origin}/base/` }))
     return await fixture.call(fixture.place({}), {}, tool(call, result))
-  } finally {
-    server.closeAllConnections()
-    server.close()
-  }
+  })
 }
 
 const answering = (status: number, body: string, headers: Record<string, string> = {}): RequestListener => {

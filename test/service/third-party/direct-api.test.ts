@@ -6,6 +6,7 @@ import { MemoryDisk } from '../../support/memory-disk.ts'
 import { TWELVE_CONNECTORS } from '../../support/twelve-connectors.ts'
 import { until } from '../../support/until.ts'
 import { during, it as base } from '../../support/mock-fixture.ts'
+import { startScenario } from '../../support/scenario.ts'
 
 const PAD = {
   connector: 'pad',
@@ -164,16 +165,13 @@ describe('/third-party/{connector}/api', () => {
 
   it('waits for the disk, also during a call of the service and with its header', async ({ directory }) => {
     const disk = new MemoryDisk()
-    const work = async ({ http, call, api, token }: ControlMock): Promise<void> => {
-      const on = { tool: 'pad_list' }
-      const rules = [{ name: 'r', at: 'third_party', on, do: [{ timeout: {} }] }]
-      await call('put', '/scenarios/open', { name: 'open', rules })
-      await call('post', '/scenarios/open/start')
+    const work = async ({ app, http, call, api, token }: ControlMock): Promise<void> => {
+      await startScenario({ app }, { at: 'third_party', on: { tool: 'pad_list' }, do: [{ timeout: {} }] })
       const bearer = await token('test_client', 'test_secret')
       const tool = { connector: 'pad', identifier: 'ada@example.com', tool_name: 'pad_list', tool_input: {} }
       const open = api(bearer, 'post', '/execute_tool', tool)
       open.catch(() => undefined)
-      await expect.poll(async () => (await call('get', '/scenarios/open')).text).toContain('"hits":1')
+      await expect.poll(async () => (await call('get', '/scenarios/test')).text).toContain('"hits":1')
       disk.fails = () => new Error('ENOSPC: no space left')
       const created = await http('post', '/third-party/open/api/v1/notes').set('X-Mock-Call', '1').send({ id: 'n_2' })
       disk.fails = () => undefined
@@ -182,10 +180,8 @@ describe('/third-party/{connector}/api', () => {
     await withPad(work, { state: join(directory, 'state.json'), fileSystem: disk })
   })
 
-  it('is recorded in the journal with the rules of scenarios that fired', async ({ mock: { http, call } }) => {
-    const rule = { name: 'down', at: 'third_party', on: { connector: 'pad' }, do: [{ respond: { status: 500 } }] }
-    await call('put', '/scenarios/down', { name: 'down', description: 'd', rules: [rule] })
-    await call('post', '/scenarios/down/start')
+  it('is recorded in the journal with the rules of scenarios that fired', async ({ mock: { app, http, call } }) => {
+    await startScenario({ app }, { at: 'third_party', on: { connector: 'pad' }, do: [{ respond: { status: 500 } }] })
     const answer = await http('get', '/third-party/pad/api/v1/notes').set('Authorization', 'Bearer ada')
     expect(answer.status).toBe(500)
     const { requests } = (await call('get', '/requests')).body as { requests: { kind: string; path: string }[] }
