@@ -1,7 +1,7 @@
 /**
  * Acceptance tests over HTTP against the whole service in memory:
  *
- *     await withToolmock({}, async ({ api, time }) => {
+ *     it('serves an account two hours later', async ({ mock: { api, time } }) => {
  *       const created = await api.post('/connected_accounts', { connector: 'mail', identifier: 'ada@example.com' })
  *       time.advance('2h')
  *       const details = await api.get('/connected_accounts/details', { id: created.body.connected_account.id })

@@ -157,7 +157,7 @@ describe('rules about requests of the protocol', () => {
     const count = (matched: number, fired = 1) => ({ matched, hits: fired })
     expect(await hits(mock)).toEqual([count(0, 0), count(2), count(2), count(1)])
     const entry = (await mock.journal('path=/mcp/*')).find(({ method }) => method === 'initialize')
-    expect(entry).toMatchObject({ status: 401, injected: true, rules: [{ rule: 'r1' }] })
+    expect(entry).toMatchObject({ status: 401, injected: true, rules: [{ rule: 'rule-1' }] })
   })
 
   it('and the operation execute_tool match one call, which each counts once', async ({ mock }) => {
