@@ -11,7 +11,7 @@ import type { StoredEntry } from './entry.ts'
 import { accountFacts, responseOf, type Evidence, upstreamFacts } from './evidence.ts'
 import { type CausePart, DETAILS, type Details, generalActions, say } from './explanations.ts'
 import type { Journal } from './journal.ts'
-import { REMEDIES, type Remedy, UNREADABLE } from './remedies.ts'
+import { DESCRIPTOR_RULE, REMEDIES, type Remedy, UNREADABLE } from './remedies.ts'
 import { requestSteps } from './steps.ts'
 import { entryView } from './view.ts'
 
@@ -76,9 +76,10 @@ function evidenceReason(evidence: Evidence): Reason {
   if (entry.webhook) return eventReason(evidence, entry.webhook)
   if (trace.injected) return { cause: injectedCause(entry), details: { facts: accountFacts } }
   const isUnreadable = errorCode === 'MALFORMED_BODY' && operation === null && failure !== null
-  const remedy = isUnreadable ? UNREADABLE : REMEDIES.get(errorCode ?? '')
-  const details = DETAILS.get(evidenceKey(entry)) ?? {}
   const [first] = findings
+  const isOfDescriptors = errorCode !== null && first?.basis === 'descriptors'
+  const remedy = isUnreadable ? UNREADABLE : isOfDescriptors ? DESCRIPTOR_RULE : REMEDIES.get(errorCode ?? '')
+  const details = DETAILS.get(evidenceKey(entry)) ?? {}
   if (first && isBroken(entry)) return { cause: say`${findingText(first).replace(/[^?]$/, '$&.')}`, remedy, details }
   if (entry.status < 400) return { cause: successCause(entry), details: { facts: successFacts } }
   const otherwise = message === '' ? (remedy?.because.replace(/\.$/, '') ?? 'The service refused the request') : message

@@ -10,7 +10,7 @@ import { bearerTokenIn } from '../../model/domain/request-headers.ts'
 import type { AccountTransition } from '../../model/domain/request-trace.ts'
 import { isSessionToken } from '../../model/domain/session-token.ts'
 import { nearest } from '../../model/domain/suggestion.ts'
-import { percentDecoded, quote } from '../../model/domain/text.ts'
+import { capitalise, percentDecoded, quote } from '../../model/domain/text.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import type { SeedBundle } from '../../model/domain/seed.ts'
 import type { Environment } from '../../state/environment.ts'
@@ -129,7 +129,8 @@ const NEW_LINK: Details = { ...LINK, actions: ({ entry }) => [newLink(entry.trac
 
 const UPSTREAM: Details = {
   cause: upstreamCause,
-  facts: (evidence) => [...upstreamFacts(evidence), ...accountFacts(evidence)],
+  facts: (evidence) => [...upstreamFacts(evidence), ...scopeFacts(evidence), ...accountFacts(evidence)],
+  actions: (evidence) => (scopeFacts(evidence).length > 0 ? [newLink(evidence.entry.trace.account)] : []),
 }
 
 /** By error code; `page` is a page that has no code, `upstream` an answer of a third party that the proxy passes on. */
@@ -252,6 +253,18 @@ function upstreamCause({ entry: { trace }, message }: Evidence): CausePart[] {
   if (!call) return say`${message === '' ? 'The third party was not reached' : message}.`
   const response = call.status === null ? `did not answer (${message})` : `answered ${call.status}`
   return say`The third party ${call.connector} ${response} to ${call.method} ${call.url}.`
+}
+
+/** What a token lacks that the tool needs (G71). */
+function scopeFacts({ entry }: Evidence): string[] {
+  const response = responseOf(entry)
+  const error = valueAt(response, 'details.0.tool_error_info') ?? response
+  const [code, message] = [
+    ['tool_error_code', 'error'],
+    ['tool_error_message', 'message'],
+  ].map((names) => names.map((name) => textOf(valueAt(error, name))).find((text) => text !== ''))
+  if (code !== 'insufficient_scope') return []
+  return [`${capitalise(message ?? '')}: another consent, or scopes stored by an update, give it (G71).`]
 }
 
 function notActiveCause({ entry: { trace }, message }: Evidence): CausePart[] {

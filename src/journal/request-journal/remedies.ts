@@ -203,4 +203,11 @@ export const UNREADABLE = remedy(
   'Send a request line and headers as HTTP/1.1 has them.',
 )
 
+/** Of a request that the spec allows. */
+export const DESCRIPTOR_RULE = remedy(
+  'The request breaks a rule of the definitions that the mock was started with.',
+  'G70',
+  'Correct these fields; the setting descriptor_rules switches such rules off.',
+)
+
 export const REMEDIES: ReadonlyMap<string, Remedy> = new Map(Object.entries(TABLE))

@@ -143,9 +143,9 @@ export function testName(test: TestLabel | undefined): TestName | null {
 
 export type TestName = components['schemas']['NamedTest']
 
-/** Whether its path is not served, or not with its method. A server of MCP serves more than operations, and clients try its methods. */
-export function isUnserved({ kind, operation, protocol, status }: Omit<StoredEntry, 'findings'>): boolean {
-  const isRefused = status === 404 || (status === 405 && protocol !== 'mcp')
+/** Whether its path is not served, or not with its method. A server of MCP serves more than operations, its sessions end, and clients try its methods. */
+export function isUnserved({ kind, operation, protocol, status, errorCode }: Omit<StoredEntry, 'findings'>): boolean {
+  const isRefused = (status === 404 && errorCode !== 'MCP_SESSION_NOT_FOUND') || (status === 405 && protocol !== 'mcp')
   return kind === 'request' && operation === null && isRefused
 }
 

@@ -4,12 +4,18 @@ import type { Connection } from '../../model/domain/connection.ts'
 import { ServiceError } from '../../model/domain/errors.ts'
 import { type JsonObject, jsonText, withoutUndefined } from '../../model/domain/json.ts'
 import { maskJson } from '../../model/domain/masking.ts'
+import { baseUrlOf } from '../../model/domain/request-headers.ts'
 import { listAllowed } from '../../model/domain/suggestion.ts'
 import { quote } from '../../model/domain/text.ts'
 import { errorReply } from '../http/wire-response.ts'
 import { ACCOUNT_EVENTS, allowedEvents, applyAccountEvent } from '../../state/account-events.ts'
 import { withoutCredentials } from '../../service/operations/accounts.ts'
-import { applyConnectionEvent, CONNECTION_EVENTS, findConnection } from '../../service/operations/connections.ts'
+import {
+  applyConnectionEvent,
+  CONNECTION_EVENTS,
+  findConnection,
+  withServerUrl,
+} from '../../service/operations/connections.ts'
 import { removeConnection } from '../../service/operations/providers.ts'
 import { changeReply, type ControlHandlers } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
@@ -80,20 +86,24 @@ export const accountHandlers = {
     return changeReply(`${event} was applied to account ${account.id}`, { body })
   },
 
-  create_connection: ({ environment, body }) => {
+  create_connection: ({ services, environment, body, request }) => {
     const { key_id, provider_key } = body
     if (environment.connector(key_id) ?? connectionOf(environment, key_id))
       throw new ControlError('CONNECTION_EXISTS', `there is a connection ${quote(key_id)} already`)
     const connectorNames = [...environment.connectors.keys()]
-    const connection = environment.model.transact(() => {
-      const row = putConnection(environment, withoutUndefined(body))
-      if (environment.connector(key_id)?.connector !== key_id) return row
+    const row = environment.model.transact(() => {
+      const created = putConnection(environment, withoutUndefined(body))
+      if (environment.connector(key_id)?.connector !== key_id) return created
       const problem = {
         found: quote(provider_key),
         allowed: `a connector that there is (${listAllowed(provider_key, connectorNames)})`,
       }
       throw invalidInput('INVALID_BODY', [{ path: ['provider_key'], ...problem }])
     })
+    const connection = withServerUrl(
+      { ...services, environment, baseUrl: () => baseUrlOf(request, services.baseUrl) },
+      row,
+    )
     return {
       status: 201,
       ...changeReply(`the connection ${key_id} of ${provider_key} was created`, { body: { connection } }),

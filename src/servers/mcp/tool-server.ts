@@ -144,7 +144,13 @@ export async function callTool(
 ): Promise<CallToolResult | InputRequiredResult | undefined> {
   const offered = tools.find(({ tool }) => tool.name === name)
   const connector = (offered ?? tools[0])?.connection.key_id ?? ''
-  const request = { name, input, connector, offered, refused: offered ? undefined : unknownTool(name, tools) }
+  const request = {
+    name,
+    input,
+    connector,
+    offered,
+    refused: offered ? undefined : unknownTool(name, tools, exchange.caller),
+  }
   const words = wordOnWire(exchange)
   const { body, refused } = executeToolBody(request, exchange, words)
   const call = callOf(exchange, { body, refused, mcpClient: clientName(envelope) })
@@ -280,11 +286,12 @@ async function checkOutput(
   throw toolError({ kind: 'failed', status: null, message, arrived: true }, execution_id)
 }
 
-function unknownTool(name: string, tools: readonly ServerTool[]): ServiceError {
+function unknownTool(name: string, tools: readonly ServerTool[], { isReadOnly }: McpExchange['caller']): ServiceError {
   const toolNames = tools.map(({ tool }) => tool.name).join(', ') || 'none'
+  const forToken = isReadOnly ? ' for a READ_ONLY session token' : ''
   return new ServiceError(
     'TOOL_NOT_FOUND',
-    `tool not found: this server has no ${quote(maskText(name))}; it has ${toolNames}`,
+    `tool not found: this server has no ${quote(maskText(name))}${forToken}; it has ${toolNames}`,
   )
 }
 

@@ -327,7 +327,7 @@ function tokenBody(connector: Connector, grant: Grant, at?: number): JsonObject 
   return {
     access_token: grant.access,
     token_type: 'Bearer',
-    ...(expires_at === undefined ? {} : { expires_in: Math.max(0, remaining) / 1000 }),
+    ...(expires_at === undefined ? {} : { expires_in: Math.floor(Math.max(0, remaining) / 1000) }),
     ...(grant.refresh_token === '' ? {} : { refresh_token: grant.refresh_token }),
     scope: grant.scopes.join(' '),
     ...(domain === '' ? {} : { domain }),

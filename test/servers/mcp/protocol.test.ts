@@ -111,6 +111,10 @@ describe('sessions', () => {
       expect((await ask(mock, '', { verb: 'DELETE', headers })).status).toBe(200)
       expect((await ask(mock, 'tools/list', { headers })).status).toBe(404)
       expect((await ask(mock, '', { verb: 'DELETE', headers })).status).toBe(404)
+      const { journals, defaultEnvironment } = mock.app.services
+      const [ended] = journals.of(defaultEnvironment()!).entries().slice(-1)
+      // An ended session is no unknown path.
+      expect(ended).toMatchObject({ errorCode: 'MCP_SESSION_NOT_FOUND', findings: [] })
       const again = await ask(mock, 'initialize', { params: INITIALIZE })
       const session = { 'Mcp-Session-Id': again.headers.get('mcp-session-id') ?? '' }
       expect((await ask(mock, 'tools/list', { headers: session })).status).toBe(200)

@@ -195,7 +195,10 @@ describe('a session token of a connection', () => {
     expect(all.length).toBeGreaterThan(tools.length)
     expect((await client.callTool({ name: tools[0]!.name, arguments: {} })).isError).toBeUndefined()
     const refused = await client.callTool(MESSAGE)
-    expect(JSON.parse(textsOf(refused)[0] ?? '')).toMatchObject({ details: [{ error_code: 'TOOL_NOT_FOUND' }] })
+    expect(JSON.parse(textsOf(refused)[0] ?? '')).toMatchObject({
+      message: expect.stringContaining('"mail_send_message" for a READ_ONLY session token; it has mail_list') as string,
+      details: [{ error_code: 'TOOL_NOT_FOUND' }],
+    })
     const [entry] = (await mock.journal('operation=execute_tool')).slice(-1)
     expect(entry).toMatchObject({ status: 404, tool: MESSAGE.name })
   })

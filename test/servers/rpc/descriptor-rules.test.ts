@@ -22,6 +22,7 @@ import {
 } from '@bufbuild/protovalidate/gen/buf/validate/validate_pb.js'
 import { createClient } from '@connectrpc/connect'
 import { describe, expect, it } from 'vitest'
+import { explainEntry } from '../../../src/journal/request-journal/explain.ts'
 import { servedRoutes } from '../../../src/model/contract/route.ts'
 import type { JsonObject } from '../../../src/model/domain/json.ts'
 import { methodsOf } from '../../../src/servers/rpc/http-rule.ts'
@@ -139,6 +140,17 @@ describe('the rules of the client’s descriptors (G70)', () => {
       const { status, body } = await rest(mock, sent)
       expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(`"field":"${field}"`) as string])
       expect(findings(mock)).toContainEqual(['violation', `buf.validate.${code}`, field, 'descriptors'])
+    })
+  })
+
+  it('are what an explanation names', async () => {
+    await withRules({ rules: RULES }, async (mock) => {
+      await rest(mock, { method: 'GET', path: `${LIST}:search?query=abzz` })
+      const { journals, defaultEnvironment } = mock.app.services
+      const journal = journals.of(defaultEnvironment()!)
+      expect(explainEntry(journal, journal.query().at(-1)!.id, undefined)?.because).toBe(
+        'The request breaks a rule of the definitions that the mock was started with (G70).',
+      )
     })
   })
 

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { createAccount, detailsOf, expectError } from '../../support/accounts.ts'
 import { expectControlError } from '../../servers/control/control-mock.ts'
 import { itWith } from '../../support/mock-fixture.ts'
-import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+import { BASE_URL, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 import { startScenario } from '../../support/scenario.ts'
 
 const SHOP = {
@@ -153,6 +153,12 @@ describe('several connections of one provider (G73)', () => {
 })
 
 describe('POST and DELETE /_mock/connections', () => {
+  it('answer with the URL of the MCP server that the connection has', async ({ startMock }) => {
+    const mock = await startMock({ mcp: true })
+    const { body } = await control(mock, 'post', '/connections', { key_id: 'mail-eu', provider_key: 'mail' })
+    expect(body).toMatchObject({ connection: { mcp_server_url: `${BASE_URL}/mcp/v3/connections/mail-eu` } })
+  })
+
   it('make a connection of a provider, and remove it with what its accounts can do', async ({ startMock }) => {
     const mock = await startMock({ seed: { ...SEED, connections: [], accounts: [] } })
     const made = await control(mock, 'post', '/connections', {

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { explainEntry } from '../../../src/journal/request-journal/explain.ts'
 import { it } from '../../support/toolmock.ts'
 import { ada, appSeed, type AppTool, run } from './app-seed.ts'
 
@@ -59,6 +60,17 @@ describe('the scopes of a tool (G71)', () => {
 
     expect(answers.map(words)).toEqual(expected)
     expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+  })
+
+  it('are what an explanation of the refusal names, with a new link', async ({ startMock }) => {
+    const mock = await startMock({ seed: scoped(token(['things.read'])) })
+    await run(mock, 'write')
+    const journal = mock.app.services.journals.of(mock.environment)
+    const { facts, actions } = explainEntry(journal, journal.query().at(-1)!.id, mock.environment)!
+    expect(facts).toContain(
+      'The token was not granted things.write: another consent, or scopes stored by an update, give it (G71).',
+    )
+    expect(actions.map((each) => each.action)).toEqual(['create_link'])
   })
 
   it('name in the refusal what the token lacks, and the account can be given it', async ({ startMock }) => {
