@@ -200,7 +200,7 @@ function Lifecycle({ value }: Readonly<{ value: AccountWithTools }>) {
           Create a magic link
         </a>
       </div>
-      <JumpToExpiry value={value} />
+      <TokenExpiry value={value} />
     </Section>
   )
 }
@@ -235,31 +235,27 @@ function LifecyclePicture({ account }: Readonly<{ account: Account }>) {
 }
 
 /** Says when the access token expires, with a button that sets the clock to that time, or since when it has expired. */
-function JumpToExpiry({ value: { account, renewable, renewal_refused } }: Readonly<{ value: AccountWithTools }>) {
+function TokenExpiry({ value: { account, renewable, renewal_refused } }: Readonly<{ value: AccountWithTools }>) {
   const { token_expires_at: at } = account
   const { value: now } = clockNow
   if (at === undefined || now === undefined) return null
-  if (hasExpired(account)) {
-    return (
-      <p class="expired" role="status">
-        Its access token expired <span class="number">{distanceOf(Date.parse(at), now)}</span>
-        {renewable && !renewal_refused
-          ? '; the next call renews it.'
-          : '. Nothing can renew it: the third party refuses its refresh token, and the account is EXPIRED after the next call.'}
-      </p>
-    )
-  }
-  if (Date.parse(at) <= now) return null
+  const isOver = Date.parse(at) <= now
+  if (isOver && account.status !== 'ACTIVE') return null
+  const isRenewed = renewable && !renewal_refused
+  const next = isOver
+    ? isRenewed
+      ? '; the next call renews it.'
+      : '. Nothing can renew it: the third party refuses its refresh token, and the account is EXPIRED after the next call.'
+    : isRenewed
+      ? '; the next use then renews it.'
+      : renewable
+        ? '; the third party refuses its renewal then.'
+        : '; the account is EXPIRED then.'
   return (
-    <p>
-      Its access token expires <span class="number">{distanceOf(Date.parse(at), now)}</span>, at{' '}
-      <span class="mono">{momentOf(at)}</span>
-      {!renewable
-        ? '; the account is EXPIRED then.'
-        : renewal_refused
-          ? '; the third party refuses its renewal then.'
-          : '; the next use then renews it.'}{' '}
-      <SmallButton label="Jump there" act={() => changeClock({ now: at })} />
+    <p class={isOver ? 'expired' : ''} role="status">
+      Its access token {isOver ? 'expired' : 'expires'} <span class="number">{distanceOf(Date.parse(at), now)}</span>,
+      at <span class="mono">{momentOf(at)}</span>
+      {next} {!isOver && <SmallButton label="Jump there" act={() => changeClock({ now: at })} />}
     </p>
   )
 }

@@ -25,12 +25,7 @@ export function ContractView() {
   const { value: report, error } = useApi<Report>('/contract')
   const { value: coverage } = useApi<Schemas['CoverageReport']>('/coverage')
   const tab = route.value.parameters['tab'] === 'coverage' ? 'coverage' : ''
-  if (error || !report)
-    return (
-      <div class="column page">
-        <Loading error={error} />
-      </div>
-    )
+  if (error || !report) return <Loading error={error} />
   const { total, ok } = report
   const isUnused = ok && total.judged === 0
   const violations = total.findings.filter(isViolation)
@@ -45,6 +40,7 @@ export function ContractView() {
         </span>
         <span class="space" />
         <span class="buttons" role="group" aria-label="Downloads">
+          <small>Download</small>
           {DOWNLOADS.map(([format, text, file]) => (
             <SmallButton key={format} label={text} act={() => download('/contract', file, { format })} />
           ))}

@@ -250,6 +250,7 @@ function Diff({ name }: Readonly<{ name: string }>) {
   return (
     <Table
       caption={`What changed since ${name}`}
+      class="changes"
       heads={['Change', ['Row', 'mono'], ['Field', 'mono'], ['Before', 'mono'], ['Now', 'mono']]}
       by={1}
       rows={[

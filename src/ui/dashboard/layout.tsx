@@ -63,25 +63,17 @@ export function Section({
   open = true,
   note,
   level = 3,
-  onToggle,
-  class: className = '',
 }: Readonly<{
-  class?: string
   title: string
   children: ComponentChildren
   open?: boolean
-  onToggle?: (open: boolean) => void
   note?: ComponentChildren
   /** The level of its heading: 2 in a page, 3 in a detail. */
   level?: 2 | 3
 }>) {
   const Heading = `h${level}` as const
   return (
-    <details
-      class={`section ${level === 2 ? 'card' : ''} ${className}`}
-      open={open}
-      onToggle={onToggle && ((event) => onToggle(event.currentTarget.open))}
-    >
+    <details class={`section ${level === 2 ? 'card' : ''}`} open={open}>
       <summary class="row">
         <Heading>{title}</Heading>
         <span class="space" />

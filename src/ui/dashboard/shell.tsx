@@ -69,11 +69,14 @@ export function Shell() {
     lastView.current = view
   }, [view])
   const Content = CONTENT[view]
+  // The server refuses the stream, for example because the environment does not exist.
+  const { value: { status, message } = { status: 401, message: '' } } = problem
+  const refused = unknown !== undefined ? `There is no view named ${unknown}.` : status === 401 ? undefined : message
   return (
     <div class="shell">
       <header class="row bar">
         <a class="row brand" href={linkTo('timeline')}>
-          <img src="ui/icon.svg" alt="" width="20" />
+          <img src="ui/icon.svg" alt="" width="20" height="20" />
           toolmock
         </a>
         <EnvironmentSwitcher />
@@ -111,21 +114,14 @@ export function Shell() {
       </nav>
       <main ref={main} class="view" tabIndex={-1}>
         <h1 class="visually-hidden">{VIEWS[view].title}</h1>
-        {unknown !== undefined ? (
-          <Empty title={`There is no view named ${unknown}.`}>
-            <p>
-              <a href={linkTo('timeline')}>Go to the timeline</a>, or choose a view of the list.
-            </p>
-          </Empty>
-        ) : problem.value && problem.value.status !== 401 ? (
-          // The server refuses the stream, for example because the environment does not exist.
-          <Empty title={problem.value.message}>
-            <p>
-              <a href="#/timeline">Go to the environment default</a>
-            </p>
-          </Empty>
-        ) : (
+        {refused === undefined ? (
           <Content key={environment.value} />
+        ) : (
+          <Empty title={refused}>
+            <p>
+              <a href="#/timeline">Go to the timeline of the environment default</a>
+            </p>
+          </Empty>
         )}
       </main>
       {dialog.value === 'palette' && <Palette />}

@@ -1,4 +1,4 @@
-import { computed } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../../model/domain/text.ts'
@@ -75,13 +75,15 @@ const sorting = computed(() => route.value.parameters['sort'] ?? '')
 /** Whether the machine's time is the first one. */
 const isReal = computed(() => route.value.parameters['times'] === 'real')
 
+const collapsedGroups = signal<Collapsed>({ of: new Map() })
+
 export function TimelineView() {
+  const { value: collapsed } = collapsedGroups
   const { id, parameters } = route.value
   const version = timeline.version.value
   const { q: text = '', operation, status, account, mark, kind } = parameters
   const filter = { text, operation, status, account, mark, kind }
   const [{ value: by }, { value: sort }] = [grouping, sorting]
-  const [collapsed, setCollapsed] = useState<Collapsed>({ of: new Map() })
   const environmentList = environments.value
   const labels = useMemo(() => new Map(environmentList.map(({ name, label }) => [name, label])), [environmentList])
   const searchResult = useFound(text)
@@ -98,9 +100,6 @@ export function TimelineView() {
     ],
     [entries, by, collapsed, labels],
   )
-  const toggle = (name: string, isCollapsed: boolean): void =>
-    setCollapsed({ ...collapsed, of: new Map(collapsed.of).set(name, !isCollapsed) })
-  const groups = lines.filter((line) => line.kind === 'group')
   return (
     <div class="split">
       <div class={`column list-side ${by === 'test' ? 'timed' : ''}`}>
@@ -110,11 +109,7 @@ export function TimelineView() {
             <SmallButton label="Cancel" onClick={() => (marked.value = undefined)} />
           </p>
         )}
-        <Filters
-          count={entries.length}
-          allCollapsed={groups.length > 0 ? groups.every((group) => group.collapsed) : undefined}
-          collapseAll={(all) => setCollapsed({ all, of: new Map() })}
-        />
+        <Filters count={entries.length} groups={lines.filter((line) => line.kind === 'group')} />
         {timeline.size === 0 && entries.length === 0 && !timeline.hasFormer ? (
           <NoRequests />
         ) : lines.length === 0 ? (
@@ -124,7 +119,7 @@ export function TimelineView() {
         ) : (
           <>
             <Heads />
-            <List lines={lines} toggle={toggle} />
+            <List lines={lines} />
           </>
         )}
       </div>
@@ -133,19 +128,11 @@ export function TimelineView() {
   )
 }
 
-function Filters({
-  count,
-  allCollapsed,
-  collapseAll,
-}: Readonly<{
-  count: number
-  /** Undefined without groups. */
-  allCollapsed: boolean | undefined
-  collapseAll: (collapsed: boolean) => void
-}>) {
+function Filters({ count, groups }: Readonly<{ count: number; groups: readonly { readonly collapsed: boolean }[] }>) {
   const [unfolded, setUnfolded] = useState(false)
   const { parameters } = route.value
   const paused = timeline.paused.value
+  const allCollapsed = groups.every((group) => group.collapsed)
   useEffect(() => listen(timelineKeys()), [])
   const version = timeline.version.value
   const called = useMemo(() => timeline.operations(), [version])
@@ -173,8 +160,11 @@ function Filters({
       <Choice name="status" label="Status" options={STATUSES} />
       <Choice name="mark" label="Mark" options={MARKS} />
       <Choice name="by" label="Group by" options={GROUPS} />
-      {allCollapsed !== undefined && (
-        <SmallButton label={allCollapsed ? 'Expand all' : 'Collapse all'} onClick={() => collapseAll(!allCollapsed)} />
+      {groups.length > 0 && (
+        <SmallButton
+          label={allCollapsed ? 'Expand all' : 'Collapse all'}
+          onClick={() => (collapsedGroups.value = { all: !allCollapsed, of: new Map() })}
+        />
       )}
       {account !== undefined && (
         <SmallButton label={`Account ${account} ✕`} onClick={() => setParameters({ account: '' })} />
@@ -221,10 +211,7 @@ const NARROW = 560
 const OVERSCAN = 12
 
 /** The list renders only the lines in the window, so that 10,000 lines scroll as fast as ten. */
-function List({
-  lines,
-  toggle,
-}: Readonly<{ lines: readonly Line[]; toggle: (name: string, isCollapsed: boolean) => void }>) {
+function List({ lines }: Readonly<{ lines: readonly Line[] }>) {
   const { id: open } = route.value
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
@@ -292,7 +279,10 @@ function List({
     if (!chosen || chosen.kind === 'restart' || chosen.kind === 'begin') return
     setFocus(chosen.key)
     if (chosen.kind === 'entry') show(chosen.entry)
-    else toggle(chosen.name, chosen.collapsed)
+    else {
+      const { value: groups } = collapsedGroups
+      collapsedGroups.value = { ...groups, of: new Map(groups.of).set(chosen.name, !chosen.collapsed) }
+    }
   }
   // A layout effect, because keys can be pressed before the next frame.
   useLayoutEffect(() =>
