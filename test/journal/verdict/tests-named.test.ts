@@ -10,6 +10,14 @@ const SENDS = { label: 'messages > sends one' }
 const NAMED = { name: LISTS.label, file: LISTS.file, line: LISTS.line }
 const SENTENCE = 'list_connected_accounts: page_size must be at most 100; found 101'
 
+/** Lists in an environment of its own, at a path; the answer may come later. */
+async function listIn(mock: TestToolmock, environment: object, path: string) {
+  const { client_id, client_secret } = (await control(mock, 'post', '/environments', environment)).body
+  const form = { client_id, client_secret, grant_type: 'client_credentials' }
+  const token = await mock.http('post', '/oauth/token').type('form').send(form)
+  return { sent: mock.http('get', `/api/v1${path}`).auth(String(token.body.access_token), { type: 'bearer' }) }
+}
+
 /** Runs `work` after two tests with the same mistake and one without. */
 async function withTests(work: (mock: TestToolmock) => Promise<void>): Promise<void> {
   await withToolmock({}, async (mock) => {
@@ -18,12 +26,9 @@ async function withTests(work: (mock: TestToolmock) => Promise<void>): Promise<v
       ['sends', SENDS, '/connected_accounts?page_size=101'],
       ['keeps', { label: 'connections > keeps to the contract' }, '/connections'],
     ] as const) {
-      const { body } = await control(mock, 'post', '/environments', { name, ...test })
-      const { client_id, client_secret } = body as { client_id: string; client_secret: string }
-      const form = { client_id, client_secret, grant_type: 'client_credentials' }
-      const token = await mock.http('post', '/oauth/token').type('form').send(form)
-      const { access_token } = token.body as { access_token: string }
-      await mock.http('get', `/api/v1${path}`).set('Authorization', `Bearer ${access_token}`)
+      await (
+        await listIn(mock, { name, ...test }, path)
+      ).sent
       await control(mock, 'delete', `/environments/${name}`)
     }
     await work(mock)
@@ -59,15 +64,7 @@ describe('a finding names its tests', () => {
       const on = { operation: 'list_connected_accounts' }
       const rules = [{ name: 'slow', at: 'service', on, do: [{ latency: { ms: 1000 } }] }]
       const given = { name: 'lists', ...LISTS, scenarios: [{ name: 'slow', rules }] }
-      const { body } = await control(mock, 'post', '/environments', given)
-      const { client_id, client_secret } = body as { client_id: string; client_secret: string }
-      const form = { client_id, client_secret, grant_type: 'client_credentials' }
-      const token = await mock.http('post', '/oauth/token').type('form').send(form)
-      const { access_token } = token.body as { access_token: string }
-      const listing = mock
-        .http('get', '/api/v1/connected_accounts')
-        .set('Authorization', `Bearer ${access_token}`)
-        .then((answer) => answer)
+      const listing = (await listIn(mock, given, '/connected_accounts')).sent.then((answer) => answer)
       const scenarios = async () => {
         const answer = await control(mock, 'get', '/scenarios?environment=lists')
         return (answer.body as { scenarios: { name: string; rules: { hits: number }[] }[] }).scenarios
@@ -153,12 +150,10 @@ describe('a finding names its tests', () => {
 
   it('as annotations of GitHub, without signs that a terminal obeys', async () => {
     await withToolmock({}, async (mock) => {
-      const { body } = await control(mock, 'post', '/environments', { name: 'e', label: 'a\u001b[2J\u202eb\rc' })
-      const { client_id, client_secret } = body as { client_id: string; client_secret: string }
-      const form = { client_id, client_secret, grant_type: 'client_credentials' }
-      const { body: token } = await mock.http('post', '/oauth/token').type('form').send(form)
-      const bearer = `Bearer ${(token as { access_token: string }).access_token}`
-      await mock.http('get', '/api/v1/connected_accounts?page_size=101').set('Authorization', bearer)
+      const environment = { name: 'e', label: 'a\u001b[2J\u202eb\rc' }
+      await (
+        await listIn(mock, environment, '/connected_accounts?page_size=101')
+      ).sent
       const { text } = await rendered(mock, 'github')
       expect(text).toContain('a\\u{1b}[2J\\u{202e}b\\u{d}c')
       expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)

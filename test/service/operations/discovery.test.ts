@@ -59,6 +59,20 @@ const toolsOf = (name: string): string[] =>
 const MAIL = toolsOf('mail')
 const WEATHER = toolsOf('weather')
 
+/** The names on all pages, from the first one to the last, and the way back, whose pages are full. */
+async function walk<P extends Page>(list: (token: string) => Promise<P>, namesOn: (page: P) => string[], size: number) {
+  let page = await list('')
+  const forth = namesOn(page)
+  while (page.next_page_token !== '') forth.push(...namesOn((page = await list(page.next_page_token))))
+  const back = namesOn(page)
+  while (page.prev_page_token !== '') {
+    page = await list(page.prev_page_token)
+    expect(namesOn(page)).toHaveLength(size)
+    back.unshift(...namesOn(page))
+  }
+  return { forth, back, total: page.total_size }
+}
+
 describe('GET /tools', () => {
   it('answers the tools of every connector, ten to a page', async ({ mock: { api } }) => {
     const answer = await api.get('/tools')
@@ -85,23 +99,12 @@ describe('GET /tools', () => {
   })
 
   it('visits each tool once, forward and back', async ({ mock: { api } }) => {
-    const forth: string[] = []
-    let page: ToolPage
-    let query: Record<string, string | number> = { page_size: 7 }
-    do {
-      page = (await api.get('/tools', query)).body as ToolPage
-      forth.push(...names(page))
-      query = { page_size: 7, page_token: page.next_page_token }
-    } while (page.next_page_token !== '')
-    const back: string[] = names(page)
-    while (page.prev_page_token !== '') {
-      page = (await api.get('/tools', { page_size: 7, page_token: page.prev_page_token })).body as ToolPage
-      expect(names(page)).toHaveLength(7)
-      back.unshift(...names(page))
-    }
+    const pageOf = async (page_token: string) =>
+      (await api.get('/tools', { page_size: 7, page_token })).body as ToolPage
+    const { forth, back, total } = await walk(pageOf, names, 7)
 
     expect(new Set(forth).size).toBe(forth.length)
-    expect(forth).toHaveLength(page.total_size)
+    expect(forth).toHaveLength(total)
     expect(back).toEqual(forth)
   })
 
@@ -216,19 +219,7 @@ describe.each([
     const list = async (page_size: number, page_token = ''): Promise<Page> =>
       (await api.get(path, { identifier: 'ada', page_size, page_token })).body as Page
     const whole = await list(100)
-    const forth: string[] = []
-    let page = await list(2)
-    forth.push(...namesOf(page))
-    while (page.next_page_token !== '') {
-      page = await list(2, page.next_page_token)
-      forth.push(...namesOf(page))
-    }
-    const back = namesOf(page)
-    while (page.prev_page_token !== '') {
-      page = await list(2, page.prev_page_token)
-      expect(namesOf(page)).toHaveLength(2)
-      back.unshift(...namesOf(page))
-    }
+    const { forth, back } = await walk((token) => list(2, token), namesOf, 2)
 
     expect(whole).toMatchObject({ total_size: namesOf(whole).length, next_page_token: '', prev_page_token: '' })
     expect(forth).toEqual(namesOf(whole))

@@ -249,41 +249,33 @@ describe('a renewal that fails', () => {
   })
 })
 
+const UNAUTHORIZED: ToolResponse = { kind: 'failed', status: 401, message: '', arrived: true }
+
 describe('during a call', () => {
   const withoutRefreshToken: Credentials = {
     oauth_token: { access_token: 'a', refresh_token: '', scopes: [], domain: '' },
   }
 
-  it('that is answered, the account is deleted: it stays so', async () => {
+  const deletedDuring = (answer: ToolResponse) => {
     const { calling, store, remove, rows } = mock()
-    const called = calling(
-      () => {
-        remove()
-        return Promise.resolve({ kind: 'result', data: {} })
-      },
-      store({ credentials: withoutRefreshToken }),
-    )
+    const credentials = store({ credentials: withoutRefreshToken })
+    return { rows, called: calling(() => (remove(), Promise.resolve(answer)), credentials) }
+  }
+
+  it('that is answered, the account is deleted: it stays so', async () => {
+    const { called, rows } = deletedDuring({ kind: 'result', data: {} })
     expect(await called).toEqual({ kind: 'result', data: {} })
     expect(rows()).toBe(0)
   })
 
   it('that gets a 401 and cannot be renewed, the account is deleted: it stays so, and is not found', async () => {
-    const { calling, store, remove, rows } = mock()
-    const called = calling(
-      () => {
-        remove()
-        return Promise.resolve({ kind: 'failed', status: 401, message: '', arrived: true })
-      },
-      store({ credentials: withoutRefreshToken }),
-    )
+    const { called, rows } = deletedDuring(UNAUTHORIZED)
     await expect(called).rejects.toMatchObject({ errorCode: 'ACCOUNT_NOT_FOUND' })
     expect(rows()).toBe(0)
   })
 })
 
 describe('during a call that gets a 401', () => {
-  const UNAUTHORIZED: ToolResponse = { kind: 'failed', status: 401, message: '', arrived: true }
-
   it('the owner stores other credentials: the account stays ACTIVE with them', async () => {
     const { tokenRequest, calling, store, stored } = mock()
     let calls = 0
@@ -327,30 +319,17 @@ describe('during a call that gets a 401', () => {
     expect(stored()).toMatchObject({ status: 'EXPIRED', credentials: tokens('former') })
   })
 
-  it('the account is expired manually while its token is renewed: the call is not made again', async () => {
-    const { tokenRequest, calling, store } = mock()
+  it.each<[string, TokenResponse, Partial<Account>]>([
+    ['the account is expired manually while its token is renewed', GRANTED, { status: 'EXPIRED' }],
+    ['the renewal is refused', refusal(400), {}],
+  ])('%s: the call is not made again', async (_what, answer, change) => {
+    const { tokenRequest, calling, store, stored } = mock()
     let calls = 0
-    const answer = calling(() => {
-      calls++
-      return Promise.resolve(UNAUTHORIZED)
-    })
+    const called = calling(() => (calls++, Promise.resolve(UNAUTHORIZED)))
     const asked = await tokenRequest()
-    store({ status: 'EXPIRED' })
-    asked.answer(GRANTED)
-    expect(await answer).toEqual(UNAUTHORIZED)
-    expect(calls).toBe(1)
-  })
-
-  it('the renewal is refused: the call is not made again', async () => {
-    const { tokenRequest, calling, stored } = mock()
-    let calls = 0
-    const answer = calling(() => {
-      calls++
-      return Promise.resolve(UNAUTHORIZED)
-    })
-    const asked = await tokenRequest()
-    asked.answer(refusal(400))
-    expect(await answer).toEqual(UNAUTHORIZED)
+    store(change)
+    asked.answer(answer)
+    expect(await called).toEqual(UNAUTHORIZED)
     expect(calls).toBe(1)
     expect(stored()).toMatchObject({ status: 'EXPIRED' })
   })
