@@ -1,9 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { TestToolmock } from './toolmock.ts'
+
+/** What takes more turns than this waits for a time-out, a disk or another process, and leaves it the processor. */
+const SHORT_WAIT = 200
 
 /** Lets the event loop turn until the condition is true. The time-out of the test ends a wait for nothing. */
 export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await nextTurn()
+  for (let turn = 0; !(await isTrue()); turn++) await (turn < SHORT_WAIT ? nextTurn() : pause(1))
 }
 
 /** Does something while a request waits at a rule for it, which then goes on, or earlier by `release`. @returns its answer */
