@@ -7,10 +7,10 @@ import { RETRY_AFTER } from '../../../src/model/domain/webhook.ts'
 import { signatureOf } from '../../../src/service/webhooks/attempt.ts'
 import { SILENT } from '../../../src/servers/http/log.ts'
 import { MAX_WAITING } from '../../../src/service/webhooks/webhooks.ts'
-import { expectControlError, withControl } from '../../servers/control/control-mock.ts'
+import { type ControlMock, expectControlError, withControl } from '../../servers/control/control-mock.ts'
 import { createTestApp } from '../../support/create-app.ts'
 import { MemoryDisk } from '../../support/memory-disk.ts'
-import { it, withWebhook } from './fixture.ts'
+import { it, type WebhookMock, withWebhook } from './fixture.ts'
 import { Receiver, SECRET } from './receiver.ts'
 import { until } from '../../support/until.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -40,27 +40,35 @@ describe('an attempt to send an event', () => {
     )
   })
 
-  it('is in the journal with its answer and the request that caused it', async ({
-    mock: { call, service, receiver, attempted, attempts },
-  }) => {
+  /** The only attempt, with the id of the request that caused it. */
+  const refusedAttempt = async ({ service, receiver, attempted, attempts }: WebhookMock) => {
     receiver.answer = () => 418
     const created = await service('post', '/connected_accounts', account('ada'))
     await attempted(1)
     const [attempt] = await attempts()
-    const cause = String(created.headers['x-request-id'])
+    return { attempt: attempt!, cause: String(created.headers['x-request-id']) }
+  }
+
+  it('is in the journal with its answer and the request that caused it', async ({ mock }) => {
+    const { attempt, cause } = await refusedAttempt(mock)
     expect(attempt).toMatchObject({ status: 418, webhook: { name: 'app', attempt: 1, cause } })
-    const { body } = await call('get', `/requests?cause=${cause}`)
-    expect((body as { requests: object[] }).requests).toEqual([attempt])
-    // `resend` takes the id of the event.
-    expect(requestLine(factsOfEntry(attempt as unknown as JournalEntry), undefined)).toContain(
-      `ada@example.com connected_account.created ${attempt!.webhook.event}`,
-    )
-    const explained = await call('get', `/requests/${String(attempt?.id)}/explain`)
+    expect((await mock.call('get', `/requests?cause=${cause}`)).body).toMatchObject({ requests: [attempt] })
+    const explained = await mock.call('get', `/requests/${attempt.id}/explain`)
     expect((explained.body as { text: string }).text).toContain('the application answered 418')
-    // What the mock sends is no part of a scenario that reproduces a run.
-    const exported = await call('post', `/requests/${cause}/scenario`)
+  })
+
+  it('is a line with the id of its event, which resend takes', async ({ mock }) => {
+    const { attempt } = await refusedAttempt(mock)
+    expect(requestLine(factsOfEntry(attempt as unknown as JournalEntry), undefined)).toContain(
+      `ada@example.com connected_account.created ${attempt.webhook.event}`,
+    )
+  })
+
+  it('is no part of a scenario that reproduces a run', async ({ mock }) => {
+    const { attempt, cause } = await refusedAttempt(mock)
+    const exported = await mock.call('post', `/requests/${cause}/scenario`)
     expect([exported.status, exported.text.includes('/events')]).toEqual([200, false])
-    expect((await call('post', `/requests/${String(attempt?.id)}/scenario`)).status).toBe(404)
+    expect((await mock.call('post', `/requests/${attempt.id}/scenario`)).status).toBe(404)
   })
 
   it('says so when nobody listens, and is made when the application is back', async ({
@@ -319,33 +327,48 @@ describe('webhooks', () => {
     })
   })
 
-  it('come from the configuration of the server, for every environment, and from its seed', async () => {
+  /** An environment with a webhook of the server's configuration for one type, and one of its seed for another. */
+  async function withServerAndSeed(
+    work: (mock: ControlMock, types: string[], at: { receiver: Receiver; bearer: string | number }) => Promise<void>,
+  ): Promise<void> {
     const receiver = new Receiver()
     const url = await receiver.listen()
     await withControl({ webhooks: [{ id: 'server', url, secret: SECRET, types: CREATED }] }, async (mock) => {
-      const { call, token, api } = mock
       const types = ['connected_account.deleted']
       const seed = { webhooks: [{ name: 'seeded', url, secret: SECRET, types }] }
-      const made = await call('post', '/environments', { name: 'other', seed })
+      const made = await mock.call('post', '/environments', { name: 'other', seed })
       const { client_id, client_secret } = made.body as Record<string, string>
+      const bearer = await mock.token(String(client_id), String(client_secret))
+      await work(mock, types, { receiver, bearer })
+    })
+    await receiver.close()
+  }
+
+  it('come from the configuration of the server, for every environment, and from its seed', () =>
+    withServerAndSeed(async ({ call }, types) => {
       const listed = await call('get', '/webhooks?environment=other')
       expect((listed.body as { webhooks: object[] }).webhooks).toMatchObject([
         { name: 'server', types: CREATED },
         { name: 'seeded', types },
       ])
       expect(listed.text).not.toContain(SECRET)
-      const bearer = await token(String(client_id), String(client_secret))
+    }))
+
+  it('of the configuration and of the seed each get the events of their types', () =>
+    withServerAndSeed(async ({ api }, _types, { receiver, bearer }) => {
       await api(bearer, 'post', '/connected_accounts', account('ada'))
       await api(bearer, 'post', '/connected_accounts:delete', account('ada'))
       await receiver.answered(2)
       expect(receiver.types.sort()).toEqual(['created', 'deleted'])
+    }))
+
+  it('of the configuration and of the seed are there after a reset', () =>
+    withServerAndSeed(async ({ call }) => {
       await call('post', '/reset?environment=other')
       expect((await call('get', '/webhooks?environment=other')).body).toMatchObject({
-        webhooks: [{}, { name: 'seeded' }],
+        webhooks: [{ name: 'server' }, { name: 'seeded' }],
       })
-    })
-    await receiver.close()
-  })
+    }))
 
   it.each([
     ['an address that is not on loopback', { url: 'https://app.example/hooks', secret: SECRET }, '--allow-outbound'],
