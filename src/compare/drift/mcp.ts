@@ -55,7 +55,7 @@ export function mcpResponse(response: ServiceResponse): ServiceResponse {
 }
 
 /** The settings by which a mock answers in such pages, and with such sessions. */
-export function mcpSettings(result: JsonObject, hasSession: boolean): { page_size?: number; sessions?: true } {
+export function recordedMcpSettings(result: JsonObject, hasSession: boolean): { page_size?: number; sessions?: true } {
   const tools = listAt(result, 'tools')
   const isPage = tools.length > 0 && textAt(result, 'nextCursor') !== ''
   return { ...(isPage && { page_size: tools.length }), ...(hasSession && { sessions: true }) }
@@ -67,7 +67,7 @@ export function mcpSettingsOf(
 ): JsonObject {
   const answers = exchanges.filter(({ request }) => mcpOperation(request) !== undefined)
   const settings = answers.map(({ serviceResponse: { text, headers } }) =>
-    mcpSettings(objectAt(mcpMessage(text) ?? {}, 'result'), headers[MCP_SESSION_HEADER] !== undefined),
+    recordedMcpSettings(objectAt(mcpMessage(text) ?? {}, 'result'), headers[MCP_SESSION_HEADER] !== undefined),
   )
   return Object.assign({}, ...settings) as JsonObject
 }

@@ -69,11 +69,11 @@ export function pairResponses(
 ): void {
   const [session, theirSession] = [mine, theirs].map(({ headers }) => headers[MCP_SESSION_HEADER])
   if (typeof session === 'string' && typeof theirSession === 'string') map.pair(session, theirSession)
-  if (mine.status < 400 && theirs.status >= 400) map.miss(responseJson(mine), request)
-  else map.learn(responseJson(mine), responseJson(theirs))
+  if (mine.status < 400 && theirs.status >= 400) map.miss(replayedJson(mine), request)
+  else map.learn(replayedJson(mine), replayedJson(theirs))
 }
 
-function responseJson({ text }: ServiceResponse): JsonValue | undefined {
+function replayedJson({ text }: ServiceResponse): JsonValue | undefined {
   return mcpMessage(text) ?? parsedJson(text)
 }
 

@@ -26,7 +26,7 @@ import {
   textAt,
   textOf,
 } from '../../model/domain/json.ts'
-import { mcpSettings } from '../drift/mcp.ts'
+import { recordedMcpSettings } from '../drift/mcp.ts'
 import { routeOf } from '../../model/contract/route.ts'
 import { fieldsIn, listedFields, connectionDocument } from '../drift/mirror.ts'
 import { FileSize } from '../../files/openapi/connector-from-openapi.ts'
@@ -137,7 +137,7 @@ class Traffic {
     if (!recorded) return
     const { connection, identifier, method, params, result, hasSession } = recorded
     const tools = objectsIn(result, 'tools')
-    this.#mcp = { ...this.#mcp, ...mcpSettings(result, hasSession) }
+    this.#mcp = { ...this.#mcp, ...recordedMcpSettings(result, hasSession) }
     for (const tool of tools) setFirst(this.#tools, recordedTool(connection, tool), textAt(tool, 'name'))
     const data = ownMember(result, 'structuredContent')
     if (method !== 'tools/call' || identifier === undefined || !isJsonObject(data)) return

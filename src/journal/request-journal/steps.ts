@@ -95,7 +95,14 @@ function replyStep({ status, error_code, duration_ms, injected, webhook }: Entry
   // An application that gets events is the one that calls the service.
   const [from, to] = webhook ? (['caller', 'service'] as const) : (['service', 'caller'] as const)
   if (status === 0) return step(from, to, 'no answer: the connection ended', [], 'error', duration_ms)
-  return step(from, to, String(status), [error_code, injected && 'injected by a scenario'], toneOf(status), duration_ms)
+  return step(
+    from,
+    to,
+    String(status),
+    [error_code, injected && 'injected by a scenario'],
+    statusTone(status),
+    duration_ms,
+  )
 }
 
 function callStep({ kind, grant, method, url, connector, environment }: Upstream, isRetry: boolean): Step {
@@ -115,7 +122,7 @@ function answerStep({ status, ms, answer }: Upstream): Step {
     'service',
     status === null ? 'no answer' : String(status),
     details,
-    toneOf(status ?? 0),
+    statusTone(status ?? 0),
     ms,
   )
 }
@@ -148,7 +155,7 @@ function step(
   return { from, to, text, detail: details.filter(Boolean).join(' · '), tone, ms }
 }
 
-function toneOf(status: number): Step['tone'] {
+function statusTone(status: number): Step['tone'] {
   if (status === 0 || status >= 500) return 'error'
   return status >= 400 ? 'warning' : status >= 300 ? 'info' : 'success'
 }

@@ -9,7 +9,7 @@ import { fieldsOf, inputOf, type InputField } from './input-form.ts'
 import { linkCommand } from './links.tsx'
 import { change, changeClock, clockNow, timeline } from './live.ts'
 import { Facts, Id, Json, Status } from './content.tsx'
-import { Choice, Field, Form, SmallButton } from './controls.tsx'
+import { ChoiceField, Field, Form, SmallButton } from './controls.tsx'
 import { Detail, Empty, Section } from './layout.tsx'
 import { type Columns, ListView } from './list-view.tsx'
 import { linkTo, NEW, route, setParameters } from './hash-route.ts'
@@ -41,12 +41,12 @@ export function AccountsView() {
       error={error}
       controls={
         <>
-          <Choice
+          <ChoiceField
             name="connector"
             label="Connector"
             options={[['', 'any connector'], ...connectors.map((each) => [each.connector, each.connector] as const)]}
           />
-          <Choice
+          <ChoiceField
             name="status"
             label="Status"
             options={[
@@ -91,7 +91,7 @@ const COLUMNS: Columns<Account> = [
   },
 ]
 
-function hasExpired({ status, token_expires_at: at }: Account): boolean {
+function hasExpiredToken({ status, token_expires_at: at }: Account): boolean {
   const { value: now } = clockNow
   return status === 'ACTIVE' && at !== undefined && now !== undefined && Date.parse(at) <= now
 }
@@ -114,8 +114,8 @@ function TokenChip({ account }: Readonly<{ account: Account }>) {
   const { value: now } = clockNow
   if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
   return (
-    <span class={`tag number ${hasExpired(account) ? 'warning' : ''}`} title={momentOf(at)}>
-      {hasExpired(account) && 'expired '}
+    <span class={`tag number ${hasExpiredToken(account) ? 'warning' : ''}`} title={momentOf(at)}>
+      {hasExpiredToken(account) && 'expired '}
       {distanceOf(Date.parse(at), now)}
     </span>
   )
@@ -272,7 +272,7 @@ function Tools({ id, tools }: Readonly<{ id: string; tools: readonly Tool[] }>) 
   }
   return (
     <Section title="Try a tool">
-      <Choice name="tool" label="Tool" value={chosen.name} options={tools.map(({ name }) => [name, name])} />
+      <ChoiceField name="tool" label="Tool" value={chosen.name} options={tools.map(({ name }) => [name, name])} />
       <p class="quiet">{chosen.description}</p>
       <ToolForm key={chosen.name} id={id} tool={chosen} />
     </Section>

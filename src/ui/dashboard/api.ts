@@ -59,7 +59,7 @@ export function serverUrl(): string {
 }
 
 /** One call of the control API, in the environment that is shown unless its query says otherwise. @throws ApiError */
-async function open(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+async function openResponse(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   const { query, body, signal = null } = options
   const token = adminToken()
   const headers = {
@@ -83,7 +83,7 @@ export function refusal(error: ApiError): ApiError {
 }
 
 export async function call<T>(method: string, path: string, options?: CallOptions): Promise<T> {
-  const response = await open(method, path, options)
+  const response = await openResponse(method, path, options)
   return browserJson(await response.text()) as T
 }
 
@@ -100,7 +100,7 @@ export function saveAs(content: Blob, name: string): void {
 
 /** Saves the answer of a call as a file. A link cannot send the admin token. */
 export async function download(path: string, name: string, query: Query = {}): Promise<void> {
-  const response = await open('GET', path, { query })
+  const response = await openResponse('GET', path, { query })
   saveAs(await response.blob(), name)
 }
 

@@ -3,7 +3,7 @@ import { capitalise, plural } from '../../model/domain/text.ts'
 import type { Schemas } from './api.ts'
 import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
 import { changeClock, clockFrozen, clockNow, clockShift, isClockKnown, realNow } from './live.ts'
-import { Items, Table, Tag } from './content.tsx'
+import { Items, RowTable, Tag } from './content.tsx'
 import { Button, Field, Form, SmallButton } from './controls.tsx'
 import { commandOf, Empty, Loading, Section } from './layout.tsx'
 import { linkTo } from './hash-route.ts'
@@ -13,7 +13,7 @@ type DueItem = Schemas['DueItem']
 
 const MAX_GROUPS = 50
 
-export function ClockView() {
+export function ClockPage() {
   const due = useApi<Schemas['Due']>('/clock/due', { limit: 1000 })
   const { value: now } = clockNow
   const frozen = clockFrozen.value
@@ -77,7 +77,7 @@ export function ClockView() {
           </Empty>
         ) : (
           due.value && (
-            <Table
+            <RowTable
               label="Due next"
               heads={['In', ['At', 'mono'], 'What happens', 'Actions']}
               rows={groups.map(([item, ...others], index) => [

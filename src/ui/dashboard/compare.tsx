@@ -4,7 +4,7 @@ import { plural, shorten } from '../../model/domain/text.ts'
 import type { Explanation, Request } from './api.ts'
 import { momentOf } from './format.ts'
 import { inEnvironment, linkTo, route } from './hash-route.ts'
-import { Path, Status, Table } from './content.tsx'
+import { PathText, Status, RowTable } from './content.tsx'
 import { Detail, Section } from './layout.tsx'
 import { titleOf } from './entry.ts'
 import { pathOf, useApi } from './use-api.ts'
@@ -80,25 +80,29 @@ function Side({ title, request }: Readonly<{ title: string; request: ExplainedRe
 
 function Differences({
   title,
-  differences,
+  differences: leafDifferences,
   open = true,
 }: Readonly<{ title: string; differences: readonly Difference[]; open?: boolean }>) {
-  const note = differences.length === 0 ? 'the same' : plural(differences.length, 'difference')
+  const note = leafDifferences.length === 0 ? 'the same' : plural(leafDifferences.length, 'difference')
   return (
     <Section title={title} note={note} open={open}>
-      {differences.length > 0 && (
-        <Table
+      {leafDifferences.length > 0 && (
+        <RowTable
           label={title}
           class="compared"
           heads={['Where', ['This one', 'mono'], ['The other', 'mono']]}
-          rows={differences.map(({ where, one, other }) => [<Path path={where} />, shown(one), shown(other)])}
+          rows={leafDifferences.map(({ where, one, other }) => [
+            <PathText path={where} />,
+            sideText(one),
+            sideText(other),
+          ])}
         />
       )}
     </Section>
   )
 }
 
-function shown(value: Difference['one']): ComponentChildren {
+function sideText(value: Difference['one']): ComponentChildren {
   if (value === undefined || value === null) return <span class="quiet">nothing</span>
   return shorten(typeof value === 'string' ? value : JSON.stringify(value), 2000)
 }

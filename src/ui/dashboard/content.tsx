@@ -27,7 +27,7 @@ function Name({ name }: Readonly<{ name: string }>) {
 }
 
 /** A path into a document, which breaks after its parts. */
-export function Path({ path }: Readonly<{ path: string }>) {
+export function PathText({ path }: Readonly<{ path: string }>) {
   return (
     <code>
       <Name name={path} />
@@ -80,7 +80,7 @@ export function Facts({
  * A table that scrolls sideways where it is wider than its place. A heading is a text, or a text with the class of its column. The
  * cell in the column `by` is the heading of its row.
  */
-export function Table({
+export function RowTable({
   caption,
   label = caption ?? '',
   heads,

@@ -2,7 +2,7 @@ import { findingText, isViolation } from '../../model/domain/finding.ts'
 import { plural } from '../../model/domain/text.ts'
 import { download, type Schemas } from './api.ts'
 import { environments } from './live.ts'
-import { Table, Tag } from './content.tsx'
+import { RowTable, Tag } from './content.tsx'
 import { SmallButton } from './controls.tsx'
 import { timeOf } from './format.ts'
 import { Empty, Loading, Tabs } from './layout.tsx'
@@ -127,7 +127,7 @@ function OneFinding({ finding, tone }: Readonly<{ finding: Finding; tone: string
                 {method} {path}
               </span>
               <code title={excerpt}>{excerpt}</code>
-              <small>{label === null ? name : testText(tests.find((test) => test.name === label) ?? label)}</small>
+              <small>{label === null ? name : testPlace(tests.find((test) => test.name === label) ?? label)}</small>
             </a>
           )
         })}
@@ -143,7 +143,7 @@ function OneFinding({ finding, tone }: Readonly<{ finding: Finding; tone: string
 }
 
 /** A test with where it is written. */
-function testText(test: Schemas['NamedTest'] | string): string {
+function testPlace(test: Schemas['NamedTest'] | string): string {
   if (typeof test === 'string') return test
   const place = [test.file, test.line].filter((part) => part !== null).join(':')
   return place === '' ? test.name : `${place} · ${test.name}`
@@ -169,7 +169,7 @@ function CoverageMatrix({ coverage }: Readonly<{ coverage: Coverage }>) {
           </small>
         ))}
       </p>
-      <Table
+      <RowTable
         label="Coverage"
         class="matrix"
         heads={['Operation', ...statuses.map(String)]}

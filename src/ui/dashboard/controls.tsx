@@ -36,7 +36,7 @@ export function SmallButton({ class: tone = '', ...attributes }: ButtonAttribute
   return <Button {...attributes} class={`small ${tone}`} />
 }
 
-export function Problem({ error }: Readonly<{ error?: Pick<ApiError, 'message'> | undefined }>) {
+export function ProblemNote({ error }: Readonly<{ error?: Pick<ApiError, 'message'> | undefined }>) {
   if (!error) return null
   return (
     <p class="notice problem error" role="alert">
@@ -74,7 +74,7 @@ export function Form({
       <button class={inline ? 'small' : 'primary'} disabled={disabled || busy}>
         {label}
       </button>
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </form>
   )
 }
@@ -83,7 +83,7 @@ export function Form({
 export type Options = readonly (readonly [value: string, text: string])[]
 
 /** A choice that is a parameter of the route; the empty value is absent there. */
-export function Choice({
+export function ChoiceField({
   name,
   label,
   options,

@@ -5,10 +5,10 @@ import { notice } from './actions.ts'
 import { call, download, type Schemas } from './api.ts'
 import { momentOf } from './format.ts'
 import { change } from './live.ts'
-import { Facts, Json, Status, Table, Tag } from './content.tsx'
-import { Choice, chooseFile, Field, Form, Problem, SmallButton } from './controls.tsx'
-import { Command, commandOf, Empty, Section } from './layout.tsx'
-import { type Column, ListView } from './list-view.tsx'
+import { Facts, Json, Status, RowTable, Tag } from './content.tsx'
+import { ChoiceField, chooseFile, Field, Form, ProblemNote, SmallButton } from './controls.tsx'
+import { CommandRow, commandOf, Empty, Section } from './layout.tsx'
+import { type ListColumn, ListView } from './list-view.tsx'
 import { environment, go, linkTo, NEW, route } from './hash-route.ts'
 import { pathOf, useApi } from './use-api.ts'
 
@@ -75,7 +75,7 @@ function ConnectorDetail({ connector }: Readonly<{ connector: Connector }>) {
         ]}
       />
       {responders.length > 0 && (
-        <Table
+        <RowTable
           label={`Responders of ${display_name}`}
           heads={[['Request', 'mono'], 'Answers', ['Hits', 'number']]}
           rows={responders.map(({ method, path, answers, hits }) => [
@@ -88,7 +88,7 @@ function ConnectorDetail({ connector }: Readonly<{ connector: Connector }>) {
       {connector.mcp_server_url !== '' && (
         <>
           <p>For a client of MCP, with an access token of POST /oauth/token and the identifier of an account:</p>
-          <Command text={mcpServers(connector)} />
+          <CommandRow text={mcpServers(connector)} />
         </>
       )}
     </>
@@ -111,7 +111,7 @@ export function CollectionsView() {
   const { value, error } = useApi<{ collections: readonly Schemas['Collection'][] }>('/collections')
   const { collection: chosen = '', account = '' } = route.value.parameters
   const collections = value?.collections ?? []
-  const current = collections.find((each) => collectionName(each) === chosen) ?? collections[0]
+  const current = collections.find((each) => collectionTitle(each) === chosen) ?? collections[0]
   const isPerAccount = current?.per === 'account'
   const owners = useApi<Schemas['Accounts']>(isPerAccount ? '/accounts' : null, { connector: current?.connector })
   const owner = owners.value?.accounts.find((each) => each.id === account) ?? owners.value?.accounts[0]
@@ -124,7 +124,7 @@ export function CollectionsView() {
     <ListView
       view="collections"
       noun="item"
-      label={current && collectionName(current)}
+      label={current && collectionTitle(current)}
       rows={value && (path === null || items.value) && all.slice(-MAX_ITEMS).reverse()}
       idOf={(item) => cellOf(item[key])}
       textOf={(item) => JSON.stringify(item)}
@@ -132,7 +132,7 @@ export function CollectionsView() {
       error={error ?? items.error}
       columns={[
         { title: key, value: (item) => cellOf(item[key]) },
-        ...fields.slice(0, MAX_COLUMNS).map((field, at): Column<Item> => {
+        ...fields.slice(0, MAX_COLUMNS).map((field, at): ListColumn<Item> => {
           return { title: field, class: at > 1 ? 'roomy' : '', value: (item) => cellOf(item[field]) }
         }),
       ]}
@@ -141,12 +141,12 @@ export function CollectionsView() {
           <>
             <Field
               label="Collection"
-              value={collectionName(current)}
-              options={collections.map((each) => [collectionName(each), collectionName(each)])}
+              value={collectionTitle(current)}
+              options={collections.map((each) => [collectionTitle(each), collectionTitle(each)])}
               onInput={(collection) => go('collections', '', { collection })}
             />
             {owner && (
-              <Choice
+              <ChoiceField
                 name="account"
                 label="Account"
                 value={owner.id}
@@ -170,7 +170,7 @@ export function CollectionsView() {
   )
 }
 
-function collectionName({ connector, collection }: Schemas['Collection']): string {
+function collectionTitle({ connector, collection }: Schemas['Collection']): string {
   return `${connector}/${collection}`
 }
 
@@ -238,17 +238,17 @@ export function SnapshotsView() {
 
 function Diff({ name }: Readonly<{ name: string }>) {
   const { value, error } = useApi<Schemas['StateDiff']>('/state/diff', { snapshot: name })
-  if (error) return <Problem error={error} />
+  if (error) return <ProblemNote error={error} />
   if (!value) return null
   const { added, removed, changed, settings } = value
   if (added.length + removed.length + changed.length + settings.length === 0) {
     return <p class="quiet">No changes since {name}.</p>
   }
   const change = (row: string, { field, before, after }: Schemas['FieldChange']): ComponentChildren[] => {
-    return [<Tag tone="info">changed</Tag>, row, field, shown(before), shown(after)]
+    return [<Tag tone="info">changed</Tag>, row, field, valueText(before), valueText(after)]
   }
   return (
-    <Table
+    <RowTable
       caption={`What changed since ${name}`}
       class="changes"
       heads={['Change', ['Row', 'mono'], ['Field', 'mono'], ['Before', 'mono'], ['Now', 'mono']]}
@@ -263,7 +263,7 @@ function Diff({ name }: Readonly<{ name: string }>) {
   )
 }
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   return value === undefined ? '' : JSON.stringify(value)
 }
 
@@ -273,9 +273,9 @@ function Replicas() {
   if (value?.replicas.length === 0) return null
   return (
     <Section level={2} title="Replicas" note={value?.active ? `epoch ${value.active.epoch}` : undefined}>
-      <Problem error={error} />
+      <ProblemNote error={error} />
       {value && (
-        <Table
+        <RowTable
           label="Replicas"
           heads={[['Address', 'mono'], 'Role', 'Version', 'Seen', 'Differs in']}
           rows={value.replicas.map(({ id, url, version, seen_at, differs }) => [

@@ -24,7 +24,7 @@ export function fieldsOf(schema: Readonly<Record<string, unknown>>): InputField[
   const needed = Array.isArray(required) ? required : []
   return Object.entries(properties).map(([name, member]) => {
     const { type, description, enum: values } = isJsonObject(member) ? member : ({} as JsonObject)
-    const kind = kindOf(type)
+    const kind = inputKind(type)
     const listed = Array.isArray(values) ? values.map(String) : kind === 'boolean' ? ['true', 'false'] : undefined
     return {
       name,
@@ -36,7 +36,7 @@ export function fieldsOf(schema: Readonly<Record<string, unknown>>): InputField[
   })
 }
 
-function kindOf(type: JsonValue | undefined): InputField['kind'] {
+function inputKind(type: JsonValue | undefined): InputField['kind'] {
   if (type === 'string') return 'text'
   if (type === 'number' || type === 'integer') return 'number'
   return type === 'boolean' ? 'boolean' : 'json'

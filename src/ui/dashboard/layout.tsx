@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { type ApiError, serverUrl } from './api.ts'
-import { Button, CopyButton, Problem, SmallButton } from './controls.tsx'
+import { Button, CopyButton, ProblemNote, SmallButton } from './controls.tsx'
 import { ALL, closeItem, environment, setParameters } from './hash-route.ts'
 import { Icon } from './icons.tsx'
 
@@ -13,7 +13,7 @@ export function Loading({ error, gone }: Readonly<{ error?: ApiError | undefined
       <p>{error.message}</p>
     </Empty>
   ) : error ? (
-    <Problem error={error} />
+    <ProblemNote error={error} />
   ) : (
     <p class="notice" role="status">
       <Icon name="refresh" />
@@ -34,7 +34,7 @@ export function Empty({
         <strong>{title}</strong>
       </p>
       {children}
-      {command !== undefined && <Command text={command} />}
+      {command !== undefined && <CommandRow text={command} />}
     </div>
   )
 }
@@ -45,7 +45,7 @@ export function commandOf(words: string): string {
   return `npx toolmock ${words} --url ${serverUrl()}${name === 'default' || name === ALL ? '' : ` --environment ${name}`}`
 }
 
-export function Command({ text }: Readonly<{ text: string }>) {
+export function CommandRow({ text }: Readonly<{ text: string }>) {
   return (
     <div class="row command">
       <pre class="code mono" tabIndex={0}>

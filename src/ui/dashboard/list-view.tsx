@@ -1,13 +1,13 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import type { ApiError } from './api.ts'
 import { capitalise, plural } from '../../model/domain/text.ts'
-import { Button, Problem, SearchField } from './controls.tsx'
+import { Button, ProblemNote, SearchField } from './controls.tsx'
 import { Detail, Empty } from './layout.tsx'
 import { closeItem, linkTo, route, setParameters, type View, VIEWS } from './hash-route.ts'
 import { useListNavigation } from './keyboard.ts'
 
 /** A column of a list, whose heading sorts by the parameter `sort` of the route. */
-export interface Column<Row> {
+export interface ListColumn<Row> {
   readonly title: string
   /** What it is sorted by, and shown where it has no `cell`. */
   readonly value?: (row: Row) => string | number
@@ -21,8 +21,8 @@ export interface Column<Row> {
 
 /** The first column has the name of the row. */
 export type Columns<Row> = readonly [
-  Column<Row> & { readonly value: NonNullable<Column<Row>['value']> },
-  ...Column<Row>[],
+  ListColumn<Row> & { readonly value: NonNullable<ListColumn<Row>['value']> },
+  ...ListColumn<Row>[],
 ]
 
 /** The list of a view with its search, and the open item beside it. */
@@ -75,7 +75,7 @@ export function ListView<Row>({
   const { q = '', sort = '' } = parameters
   const searched = q.toLowerCase()
   const matching = textOf ? rows?.filter((row) => textOf(row).toLowerCase().includes(searched)) : rows
-  const column = columns.find((each) => keyOf(each) === sort.replace(/^-/, '') && each.sort === undefined)
+  const column = columns.find((each) => sortKeyOf(each) === sort.replace(/^-/, '') && each.sort === undefined)
   const ordered = sortedBy(matching ?? [], column?.value, sort)
   useListNavigation(ordered.length, closeItem)
   const nameOf = (row: Row): string => String(columns[0].value(row))
@@ -91,7 +91,7 @@ export function ListView<Row>({
           <span class="space" />
           <small>{note}</small>
         </div>
-        <Problem error={error} />
+        <ProblemNote error={error} />
         {rows && ordered.length === 0 ? (
           (total === 0 && empty) || <Empty title={`No ${noun} matches.`} />
         ) : (
@@ -105,9 +105,9 @@ export function ListView<Row>({
                       scope="col"
                       class={each.class}
                       style={each.width === undefined ? {} : { width: `${each.width}px` }}
-                      aria-sort={directionOf(keyOf(each), sort)}
+                      aria-sort={directionOf(sortKeyOf(each), sort)}
                     >
-                      {each.value || each.sort ? <SortButton title={each.title} name={keyOf(each)} /> : each.title}
+                      {each.value || each.sort ? <SortButton title={each.title} name={sortKeyOf(each)} /> : each.title}
                     </th>
                   ))}
                 </tr>
@@ -166,7 +166,7 @@ export function ListView<Row>({
   )
 }
 
-function keyOf<Row>({ sort, title }: Column<Row>): string {
+function sortKeyOf<Row>({ sort, title }: ListColumn<Row>): string {
   return sort ?? title.toLowerCase()
 }
 

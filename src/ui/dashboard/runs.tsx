@@ -15,7 +15,7 @@ import { environmentOptions, requestsIn } from './live.ts'
 export function RunsView() {
   const { before = '', after = environment.value } = route.value.parameters
   const { value: runs } = loaded
-  const changes = runs.before && runs.after && differences(runs.before, runs.after)
+  const changes = runs.before && runs.after && runChanges(runs.before, runs.after)
   const failures = changes?.filter(({ change }) => change === 'fails now').length ?? 0
   return (
     <ListView
@@ -112,7 +112,7 @@ const COLUMNS: Columns<Change> = [
 ]
 
 /** A request is the same as another one when it is the same in its test: the second `list_connected_accounts`, for example. */
-function differences(before: readonly Request[], after: readonly Request[]): Change[] {
+function runChanges(before: readonly Request[], after: readonly Request[]): Change[] {
   const [earlier, later] = [byPlace(before), byPlace(after)]
   const changes = [...new Set([...earlier.keys(), ...later.keys()])].flatMap((key): Change[] => {
     const [one, other] = [earlier.get(key), later.get(key)]

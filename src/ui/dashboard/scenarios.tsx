@@ -2,7 +2,7 @@ import { firedText } from '../../model/domain/scenario.ts'
 import type { Scenario, Schemas } from './api.ts'
 import { wordsOf } from './format.ts'
 import { change } from './live.ts'
-import { Table, Tag } from './content.tsx'
+import { RowTable, Tag } from './content.tsx'
 import { SmallButton } from './controls.tsx'
 import { Detail, Section } from './layout.tsx'
 import { ListView } from './list-view.tsx'
@@ -98,7 +98,7 @@ function StartStop({ scenario: { name, running } }: Readonly<{ scenario: Scenari
 
 function Rules({ name, rules }: Readonly<{ name: string; rules: Scenario['rules'] }>) {
   return (
-    <Table
+    <RowTable
       label="Rules of the open scenario"
       heads={['Rule', ['At', 'quiet'], 'What it does', ['Matched', 'number'], ['Fired', 'number']]}
       rows={rules.map((rule) => [

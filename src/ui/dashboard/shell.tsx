@@ -5,7 +5,7 @@ import { plural, withVisibleDirections } from '../../model/domain/text.ts'
 import { AccountsView } from './accounts.tsx'
 import { allActions, dialog } from './actions.ts'
 import { keepToken, type Schemas, tokenProblem } from './api.ts'
-import { ClockView } from './clock.tsx'
+import { ClockPage } from './clock.tsx'
 import { dayOf, timeOf } from './format.ts'
 import { Icon } from './icons.tsx'
 import { listen, PALETTE_KEY, startKeyboard } from './keyboard.ts'
@@ -23,7 +23,7 @@ import {
   timeline,
 } from './live.ts'
 import { Facts } from './content.tsx'
-import { Dialog, Field, Form, Notice, Problem, SmallButton } from './controls.tsx'
+import { Dialog, Field, Form, Notice, ProblemNote, SmallButton } from './controls.tsx'
 import { Empty, openItem } from './layout.tsx'
 import { ALL, enter, environment, linkTo, route, type View, VIEW_NAMES, VIEWS } from './hash-route.ts'
 import { OnDemand } from './on-demand.tsx'
@@ -36,7 +36,7 @@ const CONTENT: Readonly<Record<View, ComponentType>> = {
   timeline: TimelineView,
   accounts: AccountsView,
   links: LinksView,
-  clock: ClockView,
+  clock: ClockPage,
   scenarios: ScenariosView,
   contract: () => <OnDemand>{({ ContractView }) => <ContractView />}</OnDemand>,
   runs: () => <OnDemand>{({ RunsView }) => <RunsView />}</OnDemand>,
@@ -49,7 +49,7 @@ const CONTENT: Readonly<Record<View, ComponentType>> = {
 export function Shell() {
   const { view, unknown } = route.value
   useEffect(startKeyboard, [])
-  useEffect(() => listen({ '?': () => open('help'), [PALETTE_KEY]: () => open('palette') }), [])
+  useEffect(() => listen({ '?': () => openDialog('help'), [PALETTE_KEY]: () => openDialog('palette') }), [])
   useEffect(() => {
     const name = environment.value === ALL ? 'all environments' : environment.value
     const title = unknown === undefined ? VIEWS[view].title : 'No such view'
@@ -94,9 +94,9 @@ export function Shell() {
           }
           title="Go to, or do"
           aria-keyshortcuts="Control+K Meta+K"
-          onClick={() => open('palette')}
+          onClick={() => openDialog('palette')}
         />
-        <SmallButton label="?" aria-label="Keyboard shortcuts" onClick={() => open('help')} />
+        <SmallButton label="?" aria-label="Keyboard shortcuts" onClick={() => openDialog('help')} />
       </header>
       <nav class="column views" aria-label="Views">
         {VIEW_NAMES.map((each) => (
@@ -132,7 +132,7 @@ export function Shell() {
   )
 }
 
-function open(name: typeof dialog.value): void {
+function openDialog(name: typeof dialog.value): void {
   dialog.value = name
 }
 
@@ -229,7 +229,7 @@ function ConnectionState() {
 
 function Help() {
   return (
-    <Dialog title="Keyboard shortcuts" onClose={() => open('')}>
+    <Dialog title="Keyboard shortcuts" onClose={() => openDialog('')}>
       <Facts
         facts={allActions().flatMap(({ keys, text }) =>
           keys === undefined ? [] : [[keys.split(' ').map((key) => <kbd key={key}>{key}</kbd>), text] as const],
@@ -260,7 +260,7 @@ function TokenDialog({ found }: Readonly<{ found: string }>) {
           aria-invalid={found !== ''}
           onInput={setToken}
         />
-        <Problem error={found === '' ? undefined : { message: found }} />
+        <ProblemNote error={found === '' ? undefined : { message: found }} />
       </Form>
     </Dialog>
   )

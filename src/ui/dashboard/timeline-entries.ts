@@ -183,7 +183,7 @@ const NO_SEARCH: SearchResult = { found: new Map(), labels: new Map() }
 function matchesOf(entries: readonly TimelineEntry[], filter: TimelineFilter, search: SearchResult): TimelineEntry[] {
   const words = (filter.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const isFound = (entry: TimelineEntry): boolean => {
-    const text = searchedText(entry)
+    const text = entryText(entry)
     const label = search.labels.get(entry.environment)?.toLowerCase() ?? ''
     return words.every((word) => text.includes(word) || label.includes(word)) || search.found.has(keyOf(entry))
   }
@@ -214,7 +214,7 @@ const SEARCHED = [
 /** The text of each entry that was searched, because a search reads it with each letter that is typed. */
 const searchedTexts = new WeakMap<TimelineEntry, string>()
 
-function searchedText(entry: TimelineEntry): string {
+function entryText(entry: TimelineEntry): string {
   let text = searchedTexts.get(entry)
   if (text === undefined) {
     text = SEARCHED.flatMap((name) => entry[name] ?? [])

@@ -10,7 +10,7 @@ import { listen } from './keyboard.ts'
 import { environments, timeline } from './live.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { Status, Tag } from './content.tsx'
-import { Button, Choice, type Options, SearchField, SmallButton } from './controls.tsx'
+import { Button, ChoiceField, type Options, SearchField, SmallButton } from './controls.tsx'
 import { Empty } from './layout.tsx'
 import { SortButton, sortedBy } from './list-view.tsx'
 import { ALL, closeItem, environment, linkTo, route, setParameters } from './hash-route.ts'
@@ -89,7 +89,7 @@ export function TimelineView() {
   const searchResult = useFound(text)
   useHits(text)
   const entries = useMemo(
-    () => sortedBy(timeline.matching(filter, { found: searchResult, labels }), cellOf(sort)?.value, sort),
+    () => sortedBy(timeline.matching(filter, { found: searchResult, labels }), timelineCell(sort)?.value, sort),
     [version, JSON.stringify(filter), searchResult, labels, sort],
   )
   const lines = useMemo(
@@ -155,11 +155,11 @@ function Filters({ count, groups }: Readonly<{ count: number; groups: readonly {
         aria-expanded={unfolded}
         onClick={() => setUnfolded(!unfolded)}
       />
-      <Choice name="kind" label="Kind" options={KIND_CHOICES} />
-      <Choice name="operation" label="Operation" options={[['', 'any operation'], ...operations]} />
-      <Choice name="status" label="Status" options={STATUSES} />
-      <Choice name="mark" label="Mark" options={MARKS} />
-      <Choice name="by" label="Group by" options={GROUPS} />
+      <ChoiceField name="kind" label="Kind" options={KIND_CHOICES} />
+      <ChoiceField name="operation" label="Operation" options={[['', 'any operation'], ...operations]} />
+      <ChoiceField name="status" label="Status" options={STATUSES} />
+      <ChoiceField name="mark" label="Mark" options={MARKS} />
+      <ChoiceField name="by" label="Group by" options={GROUPS} />
       {groups.length > 0 && (
         <SmallButton
           label={allCollapsed ? 'Expand all' : 'Collapse all'}
@@ -459,7 +459,7 @@ function shownCells(): readonly Cell[] {
   return grouping.value === 'test' ? CELLS : CELLS.filter(({ name }) => name !== 'waterfall')
 }
 
-function cellOf(sort: string): Cell | undefined {
+function timelineCell(sort: string): Cell | undefined {
   return CELLS.find(({ name }) => name === sort.replace(/^-/, ''))
 }
 

@@ -147,7 +147,9 @@ describe('last_used_at (2.1, G26)', () => {
 
   it('is set by a call that arrived and got no answer, or lost its connection', async () => {
     for (const answer of ['none', 'reset'] as const) {
-      const listener: RequestListener = ({ socket }) => void (answer === 'reset' && socket.destroy())
+      const listener: RequestListener = ({ socket }) => {
+        if (answer === 'reset') socket.destroy()
+      }
       await withServer(listener, async (base_url) => expect(await afterCall({ base_url }), answer).toBe(LATER))
     }
   })
