@@ -298,10 +298,17 @@ const CHOICES: readonly (readonly [what: string, service: AppOptions, checks: st
   ],
   ['settings: { virtual_mcp: true }', {}, ['connections/*'], ['mock G67 {"settings":{"virtual_mcp":true}}']],
   [
+    'settings: { virtual_mcp: true, mcp: { page_size: 2 } }',
+    { mcp: true },
+    ['mcp/instance-url'],
+    ['mock G61 {"settings":{"virtual_mcp":true,"mcp":{"page_size":2}}}'],
+  ],
+  [
+    // Its pages are seen once the mock has sessions too, for the same requests go to both.
     'settings: { virtual_mcp: true, mcp: { page_size: 2, sessions: true } }',
     { mcp: true },
-    ['mcp/instance-url', 'mcp/initialize'],
-    ['mock G61 {"settings":{"virtual_mcp":true,"mcp":{"page_size":2,"sessions":true}}}'],
+    ['mcp/initialize'],
+    ['mock G61 {"settings":{"virtual_mcp":true,"mcp":{"sessions":true}}}'],
   ],
   ['settings: {}', { strict: true }, ['errors/unknown-field'], ['mock G6 {"configuration":{"strict":true}}']],
   [

@@ -57,7 +57,7 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
     },
     'instance-url (convention:G67): its URL works without a token': async (context) => {
       const { response } = await ensureInstance(context)
-      const list = await callServer(context, response.string('instance.url'), 'tools/list')
+      const list = await callInSession(context, response.string('instance.url'), 'tools/list')
       must(list.is(200).text.includes('"tools"'), 'a list of tools', list.text)
     },
   }),
@@ -73,20 +73,20 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
       const tool = await context.catalog.tool(account.connector, 'without required input')
       const { data } = (await context.execute(account, tool)).is(200).json as JsonObject
       const { response } = await ensureInstance(context, { user_identifier: account.identifier })
-      const result = await callTool(context, response.string('instance.url'), tool.name)
+      const result = await callInstanceTool(context, response.string('instance.url'), tool.name)
       equal(Object.keys(result.object('result.structuredContent')), Object.keys(data as JsonObject), 'the fields')
       equal(parsedJson(result.string('result.content.0.text')), result.at('result.structuredContent'), 'the text')
     },
     'call-refused (choice:G61): a call that is refused is a result with isError and the error': async (context) => {
       const { response } = await ensureInstance(context)
-      const result = await callTool(context, response.string('instance.url'), 'nobody_has_this_tool')
+      const result = await callInstanceTool(context, response.string('instance.url'), 'nobody_has_this_tool')
       result.has('result.isError', true)
       const error_code = valueAt(parsedJson(result.string('result.content.0.text')), 'details.0.error_code')
       equal(error_code, 'TOOL_NOT_FOUND', 'the error_code')
     },
     'unknown-method (convention:G61): an unknown method is the protocol error -32601': async (context) => {
       const { response } = await ensureInstance(context)
-      const answer = await callServer(context, response.string('instance.url'), 'nobody/has-this')
+      const answer = await callInSession(context, response.string('instance.url'), 'nobody/has-this')
       answer.has('error.code', -32601)
     },
     'tool-pages (convention:G61): pages of tools/list lead through every tool once': async (context) => {
@@ -108,9 +108,8 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
     'session (convention:G61): a session begins with initialize, is needed, and ends by DELETE': async (context) => {
       const isolated = await context.ownEnvironment({ settings: { mcp: { sessions: true } } })
       const url = (await ensureInstance(isolated)).response.string('instance.url')
-      const begun = (await initialize(isolated, url)).is(200)
-      const session = { 'Mcp-Session-Id': [begun.headers['mcp-session-id'] ?? ''].flat().join() }
-      must(session['Mcp-Session-Id'] !== '', 'a session', begun.text)
+      const session = await beginSession(isolated, url)
+      must(session['Mcp-Session-Id'] !== undefined, 'a session', url)
       const list = (headers: Record<string, string>) => callServer(isolated, url, 'tools/list', {}, headers)
       ;(await list(session)).is(200)
       ;(await list({})).is(400)
@@ -205,8 +204,18 @@ function initialize(context: CheckContext, url: string): Promise<ServiceResponse
   return callServer(context, url, 'initialize', { protocolVersion: REVISION, capabilities: {}, clientInfo })
 }
 
-async function callTool(context: CheckContext, url: string, name: string): Promise<ServiceResponse> {
-  return (await callServer(context, url, 'tools/call', { name, arguments: {} })).is(200)
+async function callInstanceTool(context: CheckContext, url: string, name: string): Promise<ServiceResponse> {
+  return (await callInSession(context, url, 'tools/call', { name, arguments: {} })).is(200)
+}
+
+/** As a client does: a server that has sessions is called in one. */
+async function callInSession(context: CheckContext, url: string, method: string, params: JsonObject = {}) {
+  return callServer(context, url, method, params, await beginSession(context, url))
+}
+
+async function beginSession(context: CheckContext, url: string): Promise<Record<string, string>> {
+  const session = (await initialize(context, url)).is(200).headers['mcp-session-id']
+  return session === undefined ? {} : { 'Mcp-Session-Id': [session].flat().join() }
 }
 
 /** What the server at a URL answers to a client that sends no token; a message that is an event stands for the answer. */
