@@ -1,5 +1,6 @@
 # What is published to npm is what runs here: the build stage packs it, the last stage holds nothing else.
-FROM --platform=$BUILDPLATFORM node:24-alpine AS build
+ARG BASE=node:24-alpine@sha256:d32cdf619f63fe0471182d08996dd516c6275bb5fd31ae06e55a570bd9e1ad43
+FROM --platform=$BUILDPLATFORM $BASE AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -7,7 +8,7 @@ COPY . .
 RUN npm run build && npm pack --ignore-scripts && mkdir -p /out/app /out/data && tar -xzf toolmock-*.tgz -C /out/app --strip-components=1
 
 # This stage runs no program, so that `npm run image` can build it for every architecture and on a base without a shell.
-FROM node:24-alpine
+FROM $BASE
 LABEL org.opencontainers.image.title=toolmock \
       org.opencontainers.image.description="A local, stateful mock of an agent tool-access service" \
       org.opencontainers.image.licenses=MIT

@@ -73,17 +73,16 @@ export function buildImage(buildah: Buildah, tarball: string, folder: string): s
   buildah.run('manifest', 'create', name)
   for (const architecture of ARCHITECTURES) {
     const base = buildBase(buildah, architecture, join(folder, architecture))
-    const contexts = [`build=${folder}`, `node:24-alpine=docker-image://${base}`].flatMap((each) => [
-      '--build-context',
-      each,
-    ])
     const label = ['--label', `org.opencontainers.image.version=${version}`]
     const image = `${name}-${architecture}`
     // The last stage reads nothing of its context.
     const context = join(folder, 'out/data')
     buildah.build(
       '--layers',
-      ...contexts,
+      '--build-context',
+      `build=${folder}`,
+      '--build-arg',
+      `BASE=${base}`,
       ...label,
       '--arch',
       architecture,
