@@ -80,22 +80,18 @@ function Side({ title, request }: Readonly<{ title: string; request: ExplainedRe
 
 function Differences({
   title,
-  differences: leafDifferences,
+  differences,
   open = true,
 }: Readonly<{ title: string; differences: readonly Difference[]; open?: boolean }>) {
-  const note = leafDifferences.length === 0 ? 'the same' : plural(leafDifferences.length, 'difference')
+  const note = differences.length === 0 ? 'the same' : plural(differences.length, 'difference')
   return (
     <Section title={title} note={note} open={open}>
-      {leafDifferences.length > 0 && (
+      {differences.length > 0 && (
         <RowTable
           label={title}
           class="compared"
           heads={['Where', ['This one', 'mono'], ['The other', 'mono']]}
-          rows={leafDifferences.map(({ where, one, other }) => [
-            <PathText path={where} />,
-            sideText(one),
-            sideText(other),
-          ])}
+          rows={differences.map(({ where, one, other }) => [<PathText path={where} />, sideText(one), sideText(other)])}
         />
       )}
     </Section>
@@ -120,7 +116,7 @@ interface Difference {
 function compared(one: ExplainedRequest, other: ExplainedRequest): [title: string, differences: Difference[]][] {
   const message = (part: 'request' | 'response', sides: readonly [object, object]): Difference[] => {
     const [{ truncated: cutOne }, { truncated: cutOther }] = [one[part], other[part]]
-    return differences('', ...sides).filter(
+    return leafDifferences('', ...sides).filter(
       ({ where, one: mine, other: theirs }) =>
         !where.startsWith('body') ||
         !((cutOne !== undefined && mine === undefined) || (cutOther !== undefined && theirs === undefined)),
@@ -142,7 +138,7 @@ function compared(one: ExplainedRequest, other: ExplainedRequest): [title: strin
 /** A list with more elements that differ is folded. */
 const MAX_ELEMENTS = 5
 
-function differences(where: string, one: unknown, other: unknown): Difference[] {
+function leafDifferences(where: string, one: unknown, other: unknown): Difference[] {
   // A tree beside nothing differs in each of its leaves.
   const trees = [one, other].filter((each) => each !== undefined && each !== null)
   const areLists = trees.every(Array.isArray)
@@ -153,7 +149,7 @@ function differences(where: string, one: unknown, other: unknown): Difference[] 
     ]
     const members = [...new Set([...a.keys(), ...b.keys()])].map((key) => {
       const place = areLists ? `${where}[${key}]` : where === '' ? key : `${where}.${key}`
-      return differences(place, a.get(key), b.get(key))
+      return leafDifferences(place, a.get(key), b.get(key))
     })
     const differing = members.filter((each) => each.length > 0)
     if (!areLists || differing.length <= MAX_ELEMENTS) return differing.flat()
