@@ -22,7 +22,7 @@ import { type Rows, TABLE_NAMES, type TableName } from '../../src/state/model/mo
 import type { EnvironmentBasics } from '../../src/state/model/state-image.ts'
 import type { JsonObject } from '../../src/model/domain/json.ts'
 import { itemId } from '../../src/model/domain/collection.ts'
-import { readStateFile } from '../../src/state/state-file/read-state.ts'
+import { readImage } from '../../src/state/state-file/read-state.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withToolmock } from '../support/toolmock.ts'
 import { account, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
@@ -206,7 +206,7 @@ describe('the schema of the state file', () => {
   it('accepts what the server writes', async () => {
     const state = await written()
     expect(stateSchema.safeParse(state).error).toBeUndefined()
-    expect(await readStateFile(() => Promise.resolve(Buffer.from(JSON.stringify(state))), 'state.json')).toEqual(state)
+    expect(await readImage(() => Promise.resolve(Buffer.from(JSON.stringify(state))), 'state.json')).toEqual(state)
   })
 
   it.each([

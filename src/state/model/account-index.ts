@@ -66,11 +66,13 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 
   #accountsNamed(identifier: string, filter: AccountFilter): readonly Account[] {
-    return this.#alike(withoutCaseAndBlanks(identifier)).filter(meetsCriteria({ ...filter, identifier }))
+    const alike = this.#alike(withoutCaseAndBlanks(identifier))
+    return alike.length === 0 ? alike : alike.filter(meetsCriteria({ ...filter, identifier }))
   }
 
   #alike(plain: string): readonly Account[] {
-    return this.#byIdentifier.get(plain).toSorted((a, b) => a.sequence - b.sequence)
+    const accounts = this.#byIdentifier.get(plain)
+    return accounts.length > 1 ? accounts.toSorted((a, b) => a.sequence - b.sequence) : accounts
   }
 }
 

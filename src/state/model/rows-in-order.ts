@@ -66,8 +66,8 @@ export class Lookup<T extends Row> implements Index<T> {
 
   update(before: T | undefined, after: T | undefined): void {
     const [key, next] = [before && this.#keyOf(before), after && this.#keyOf(after)]
-    const others = this.get(key ?? '').filter(({ id }) => id !== before?.id)
-    if (key !== undefined) this.#set(key, others)
+    const isOther = (row: T): boolean => row.id !== before?.id
+    if (key !== undefined) this.#set(key, this.get(key).filter(isOther))
     if (after && next !== undefined) this.#set(next, [...this.get(next), after])
   }
 

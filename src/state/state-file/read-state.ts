@@ -12,10 +12,7 @@ import { decode } from '../model/state-text.ts'
  * Undefined when there is no file. The bytes of thousands of accounts leave the memory before their rows come, and are read again for the place of a mistake.
  * @throws StateError saying what is wrong and where: line, column and the path inside the JSON
  */
-export async function readStateFile(
-  read: () => Promise<Buffer | undefined>,
-  path: string,
-): Promise<StateImage | undefined> {
+export async function readImage(read: () => Promise<Buffer | undefined>, path: string) {
   const state = await read().then((bytes) => bytes && readStateDocument(bytes, path))
   if (!state) return undefined
   const { version = null } = state

@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { type FileSystem, writeFully } from '../wal/file-system.ts'
 import { byName, type StateImage } from '../model/state-image.ts'
-import { readStateFile } from './read-state.ts'
+import { readImage } from './read-state.ts'
 import { stateText } from '../model/state-text.ts'
 
 const EMPTY: StateImage = { state_id: '', generation: 0, environments: byName([]) }
@@ -38,7 +38,7 @@ export class StateFile {
   }
 
   async #parse(): Promise<StateImage | null> {
-    return (await readStateFile(() => this.#bytes(), this.#path)) ?? null
+    return (await readImage(() => this.#bytes(), this.#path)) ?? null
   }
 
   async #bytes(): Promise<Buffer | undefined> {
