@@ -129,6 +129,7 @@ function certificateNotWritten(file: string): (error: unknown) => never {
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
+  ENOTDIR: 'a part of its path is no folder',
   EACCES: 'this user may not',
   EROFS: 'the file system is read-only',
   EISDIR: 'it is a folder',
