@@ -7,7 +7,7 @@ import type { Finding } from '../../model/domain/finding.ts'
 import { type EntryEnvironment, type EntryInput, type EntryDocument, KEPT, type StoredEntry } from './entry.ts'
 import { findingsOf } from './findings.ts'
 import { nearMisses } from './near-miss.ts'
-import { isWithin, type Times, timesRange } from '../../model/domain/times.ts'
+import { isWithin, type WantedTimes, timesRange } from '../../model/domain/times.ts'
 import { isCounted, type EntryQuery, type Match, matchesEntry, selectEntries } from './query.ts'
 import { withText } from './text-search.ts'
 import { type TimelineDocument, timelineEntry, entryView } from './view.ts'
@@ -29,7 +29,7 @@ type Requests = components['schemas']['Requests']
 
 export interface EntryWait {
   /** A number is that many or more, 1 when absent; entries that exist already count. */
-  readonly times?: Times | undefined
+  readonly times?: WantedTimes | undefined
   /** Real milliseconds; 3,000 when absent. */
   readonly timeoutMs?: number | undefined
   /** Ends the wait early: the client has disconnected, or the server stops. */
@@ -266,7 +266,7 @@ export class Journal {
     return this.entries().reduce((count, entry) => (isCounted(match, entry) ? count + 1 : count), 0)
   }
 
-  verify(match: Match, times: Times = { at_least: 1 }): MatchResult {
+  verify(match: Match, times: WantedTimes = { at_least: 1 }): MatchResult {
     return this.#resultFor(match, times, this.count(match))
   }
 
@@ -372,7 +372,7 @@ export class Journal {
     return since === undefined ? { ok, ...result } : { ok: ok && !isExact, ...result, incomplete_since: since }
   }
 
-  #resultFor(match: Match, times: Times, matched: number): MatchResult {
+  #resultFor(match: Match, times: WantedTimes, matched: number): MatchResult {
     const range = timesRange(times)
     const near_misses = matched < range.least ? nearMisses(match, this.entries().slice(-COMPARED)) : []
     return this.#completeResult({ ok: isWithin(range, matched), matched, near_misses }, range.most < Infinity)

@@ -1,12 +1,12 @@
 /** How many requests are wanted: exactly so many, or a range of which one end may be absent. */
-export type Times = number | { readonly at_least?: number | undefined; readonly at_most?: number | undefined }
+export type WantedTimes = number | { readonly at_least?: number | undefined; readonly at_most?: number | undefined }
 
 export interface TimesRange {
   readonly least: number
   readonly most: number
 }
 
-export function timesRange(times: Times): TimesRange {
+export function timesRange(times: WantedTimes): TimesRange {
   if (typeof times === 'number') return { least: times, most: times }
   return { least: times.at_least ?? 0, most: times.at_most ?? Infinity }
 }
@@ -16,7 +16,7 @@ export function isWithin({ least, most }: TimesRange, count: number): boolean {
 }
 
 /** `exactly 2`, `at least 1`, `2 to 4`. */
-export function timesText(times: Times): string {
+export function timesText(times: WantedTimes): string {
   const { least, most } = timesRange(times)
   if (least === most) return `exactly ${least}`
   if (most === Infinity) return `at least ${least}`

@@ -5,7 +5,7 @@ import { excessOf, extentOf, type JsonValue, parseJson } from '../../model/domai
 import { membersIn, repeatedMembers } from '../../model/domain/repeated-members.ts'
 import { didYouMean } from '../../model/domain/suggestion.ts'
 import { quote } from '../../model/domain/text.ts'
-import { type Times, timesRange } from '../../model/domain/times.ts'
+import { type WantedTimes, timesRange } from '../../model/domain/times.ts'
 import { hasBody, readWholeBody as readBytes } from '../http/body.ts'
 import { connectorName } from '../../model/schema/parts.ts'
 import { type Problem, problemsOf, problemValue } from '../../model/schema/problems.ts'
@@ -24,7 +24,7 @@ export type ControlOperation = ControlRoute['operation']
 
 const EMPTY_RANGE = { path: ['times'], error: 'a number, or at_least and at_most, the one no more than the other' }
 
-function hasRange({ times }: { readonly times?: Times | undefined }): boolean {
+function hasRange({ times }: { readonly times?: WantedTimes | undefined }): boolean {
   if (typeof times === 'object' && Object.keys(times).length === 0) return false
   const { least, most } = timesRange(times ?? 1)
   return least <= most

@@ -91,7 +91,7 @@ const COLUMNS: Columns<Account> = [
   },
 ]
 
-function hasExpiredToken({ status, token_expires_at: at }: Account): boolean {
+function isPastExpiry({ status, token_expires_at: at }: Account): boolean {
   const { value: now } = clockNow
   return status === 'ACTIVE' && at !== undefined && now !== undefined && Date.parse(at) <= now
 }
@@ -114,8 +114,8 @@ function TokenChip({ account }: Readonly<{ account: Account }>) {
   const { value: now } = clockNow
   if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
   return (
-    <span class={`tag number ${hasExpiredToken(account) ? 'warning' : ''}`} title={momentOf(at)}>
-      {hasExpiredToken(account) && 'expired '}
+    <span class={`tag number ${isPastExpiry(account) ? 'warning' : ''}`} title={momentOf(at)}>
+      {isPastExpiry(account) && 'expired '}
       {distanceOf(Date.parse(at), now)}
     </span>
   )

@@ -7,7 +7,7 @@ export type Schemas = components['schemas']
 export type Request = Schemas['Request']
 export type TimelineEntry = Schemas['TimelineEntry']
 export type Explanation = Schemas['Explanation']
-export type Scenario = Schemas['Scenario']
+export type ListedScenario = Schemas['Scenario']
 
 /** An error that is shown. Its status is that of the answer, or 0 without one. */
 export class ApiError extends Error {

@@ -7,7 +7,7 @@ import { momentOf } from './format.ts'
 import { change } from './live.ts'
 import { Facts, Json, Status, RowTable, Tag } from './content.tsx'
 import { ChoiceField, chooseFile, Field, Form, ProblemNote, SmallButton } from './controls.tsx'
-import { CommandRow, commandOf, Empty, Section } from './layout.tsx'
+import { ShellCommand, commandOf, Empty, Section } from './layout.tsx'
 import { type ListColumn, ListView } from './list-view.tsx'
 import { environment, go, linkTo, NEW, route } from './hash-route.ts'
 import { pathOf, useApi } from './use-api.ts'
@@ -88,7 +88,7 @@ function ConnectorDetail({ connector }: Readonly<{ connector: Connector }>) {
       {connector.mcp_server_url !== '' && (
         <>
           <p>For a client of MCP, with an access token of POST /oauth/token and the identifier of an account:</p>
-          <CommandRow text={mcpServers(connector)} />
+          <ShellCommand text={mcpServers(connector)} />
         </>
       )}
     </>

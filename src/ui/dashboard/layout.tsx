@@ -34,7 +34,7 @@ export function Empty({
         <strong>{title}</strong>
       </p>
       {children}
-      {command !== undefined && <CommandRow text={command} />}
+      {command !== undefined && <ShellCommand text={command} />}
     </div>
   )
 }
@@ -45,7 +45,7 @@ export function commandOf(words: string): string {
   return `npx toolmock ${words} --url ${serverUrl()}${name === 'default' || name === ALL ? '' : ` --environment ${name}`}`
 }
 
-export function CommandRow({ text }: Readonly<{ text: string }>) {
+export function ShellCommand({ text }: Readonly<{ text: string }>) {
   return (
     <div class="row command">
       <pre class="code mono" tabIndex={0}>

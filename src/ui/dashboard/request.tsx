@@ -11,7 +11,7 @@ import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.t
 import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
 import { Facts, Id, Items, Json, Status, Tag } from './content.tsx'
 import { Button, copyText, Menu, openMenu, SmallButton } from './controls.tsx'
-import { CommandRow, Detail, openTab, Section, Tabs } from './layout.tsx'
+import { ShellCommand, Detail, openTab, Section, Tabs } from './layout.tsx'
 import { inEnvironment, linkTo, route } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 import { change, timeline } from './live.ts'
@@ -344,7 +344,7 @@ function Saved({ replay: { scenario, seed, clock, mcp, notes } }: Readonly<{ rep
         Saved as <a href={linkTo('scenarios', name, inEnvironment())}>{name}</a>. Its files and this command start a
         mock in which it happens again:
       </p>
-      <CommandRow text={`npx toolmock start ${flags}`} />
+      <ShellCommand text={`npx toolmock start ${flags}`} />
       {/* Every other rule of such a scenario has to fire. */}
       {scenario.rules.every((rule) => rule['must_fire'] === false) && (
         <p class="expired">Its rule does nothing: the client and the seed alone cause what happened.</p>

@@ -1,5 +1,5 @@
 import { firedText } from '../../model/domain/scenario.ts'
-import type { Scenario, Schemas } from './api.ts'
+import type { ListedScenario, Schemas } from './api.ts'
 import { wordsOf } from './format.ts'
 import { change } from './live.ts'
 import { RowTable, Tag } from './content.tsx'
@@ -64,17 +64,17 @@ export function ScenariosView() {
   )
 }
 
-function firedCount({ rules }: Scenario): number {
+function firedCount({ rules }: ListedScenario): number {
   return rules.reduce((sum, { hits }) => sum + hits, 0)
 }
 
 /** Running scenarios come first, then spent and stopped ones, then those that were never started. */
-function rank({ running, spent, started }: Scenario): number {
+function rank({ running, spent, started }: ListedScenario): number {
   if (running && !spent) return 0
   return started ? 1 : 2
 }
 
-function StateTag({ scenario: { running, spent, started, state } }: Readonly<{ scenario: Scenario }>) {
+function StateTag({ scenario: { running, spent, started, state } }: Readonly<{ scenario: ListedScenario }>) {
   return (
     <>
       {running && !spent && <Tag tone="success">running</Tag>}
@@ -85,7 +85,7 @@ function StateTag({ scenario: { running, spent, started, state } }: Readonly<{ s
   )
 }
 
-function StartStop({ scenario: { name, running } }: Readonly<{ scenario: Scenario }>) {
+function StartStop({ scenario: { name, running } }: Readonly<{ scenario: ListedScenario }>) {
   const start = running ? 'Restart' : 'Start'
   const put = (verb: 'start' | 'stop') => change('POST', pathOf('scenarios', name, verb))
   return (
@@ -96,7 +96,7 @@ function StartStop({ scenario: { name, running } }: Readonly<{ scenario: Scenari
   )
 }
 
-function Rules({ name, rules }: Readonly<{ name: string; rules: Scenario['rules'] }>) {
+function Rules({ name, rules }: Readonly<{ name: string; rules: ListedScenario['rules'] }>) {
   return (
     <RowTable
       label="Rules of the open scenario"

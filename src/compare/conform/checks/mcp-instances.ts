@@ -108,7 +108,7 @@ export const MCP_INSTANCE_CHECKS: readonly Check[] = [
     'session (convention:G61): a session begins with initialize, is needed, and ends by DELETE': async (context) => {
       const isolated = await context.ownEnvironment({ settings: { mcp: { sessions: true } } })
       const url = (await ensureInstance(isolated)).response.string('instance.url')
-      const session = await beginSession(isolated, url)
+      const session = await sessionHeaders(isolated, url)
       must(session['Mcp-Session-Id'] !== undefined, 'a session', url)
       const list = (headers: Record<string, string>) => callServer(isolated, url, 'tools/list', {}, headers)
       ;(await list(session)).is(200)
@@ -210,10 +210,10 @@ async function callInstanceTool(context: CheckContext, url: string, name: string
 
 /** As a client does: a server that has sessions is called in one. */
 async function callInSession(context: CheckContext, url: string, method: string, params: JsonObject = {}) {
-  return callServer(context, url, method, params, await beginSession(context, url))
+  return callServer(context, url, method, params, await sessionHeaders(context, url))
 }
 
-async function beginSession(context: CheckContext, url: string): Promise<Record<string, string>> {
+async function sessionHeaders(context: CheckContext, url: string): Promise<Record<string, string>> {
   const session = (await initialize(context, url)).is(200).headers['mcp-session-id']
   return session === undefined ? {} : { 'Mcp-Session-Id': [session].flat().join() }
 }
