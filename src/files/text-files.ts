@@ -15,7 +15,7 @@ export interface TextFile {
 export async function textFiles(path: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
   const files = (await isFolder(path)) ? await filesIn(path) : [path]
   if (files.length === 0) throw new UnreadableFileError(path, 'the folder has no .yaml, .yml or .json file')
-  return readEach(files, skipped)
+  return readTextFileList(files, skipped)
 }
 
 /** The texts in a folder; none where there is no folder. */
@@ -24,7 +24,7 @@ export async function readTextFiles(folder: string, skipped?: UnreadableFileErro
     (stats) => stats.isDirectory(),
     (error: unknown) => (hasCode(error, 'ENOENT', 'ENOTDIR') ? false : throwUnreadable(folder)(error)),
   )
-  return isThere ? readEach(await filesIn(folder), skipped) : []
+  return isThere ? readTextFileList(await filesIn(folder), skipped) : []
 }
 
 /** The texts in the folder `connectors` beside a file; none beside a folder, which has its connectors inside. */
@@ -62,7 +62,7 @@ async function filesIn(folder: string, visited = new Set<string>()): Promise<str
   return paths.sort()
 }
 
-async function readEach(files: readonly string[], skipped?: UnreadableFileError[]): Promise<TextFile[]> {
+async function readTextFileList(files: readonly string[], skipped?: UnreadableFileError[]): Promise<TextFile[]> {
   const results = await Promise.allSettled(files.map(async (file) => ({ file, text: await readTextFile(file) })))
   return results.flatMap((result) => {
     if (result.status === 'fulfilled') return result.value

@@ -128,7 +128,7 @@ export function spawnableCommand(
   // What a package installs hands its arguments to a second shell.
   const times = /[\\/]node_modules[\\/]\.bin[\\/]/.test(file) ? 2 : 1
   const line = [escapeText(file, 1), ...args.map((arg) => escapeText(quoteArgument(arg), times))].join(' ')
-  const shell = ignoringCase(variables, 'COMSPEC') ?? 'cmd.exe'
+  const shell = valueIgnoringCase(variables, 'COMSPEC') ?? 'cmd.exe'
   return { file: shell, args: ['/d', '/s', '/c', `"${line}"`], windowsVerbatimArguments: true }
 }
 
@@ -137,15 +137,15 @@ function windowsProgram(
   variables: Readonly<Record<string, string | undefined>>,
   exists: (path: string) => boolean,
 ): string | undefined {
-  const extensions = (ignoringCase(variables, 'PATHEXT') ?? '.COM;.EXE;.BAT;.CMD').split(';')
+  const extensions = (valueIgnoringCase(variables, 'PATHEXT') ?? '.COM;.EXE;.BAT;.CMD').split(';')
   const endings = win32.extname(program) === '' ? extensions : ['', ...extensions]
-  const folders = /[\\/]/.test(program) ? [''] : ['.', ...(ignoringCase(variables, 'PATH') ?? '').split(';')]
+  const folders = /[\\/]/.test(program) ? [''] : ['.', ...(valueIgnoringCase(variables, 'PATH') ?? '').split(';')]
   const candidates = folders.flatMap((folder) => endings.map((ending) => win32.join(folder, `${program}${ending}`)))
   return candidates.find(exists)
 }
 
 /** Names of variables have no case on Windows. */
-function ignoringCase(variables: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+function valueIgnoringCase(variables: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
   return Object.entries(variables).find(([key]) => key.toUpperCase() === name)?.[1]
 }
 

@@ -243,7 +243,7 @@ interface FieldSearch {
 
 function checkKey(node: FieldNode, { key, value }: { key: string; value: unknown }, search: FieldSearch): void {
   const { operation, path, warnings } = search
-  const child = subfield(node, key)
+  const child = childField(node, key)
   if (!child) {
     if (!node.open) warnings.push(nameWarning(fieldName(path), key, inputsOf(node), `is not a field of ${operation}`))
     return
@@ -295,6 +295,6 @@ function isIdle(node: FieldNode, value: JsonValue): boolean {
   return node.outputOnly === true || value === null || (node.url === true && value === '')
 }
 
-function subfield(node: FieldNode, key: string): FieldNode | undefined {
+function childField(node: FieldNode, key: string): FieldNode | undefined {
   return node.fields && Object.hasOwn(node.fields, key) ? node.fields[key] : undefined
 }

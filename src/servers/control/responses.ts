@@ -89,7 +89,7 @@ function callFrom({ services, request, response, query: { environment } }: Serve
 }
 
 /** Everything that is due by the environment's clock is applied before a handler looks at it. */
-function partsFor({ services, entry }: AnyCall, name: string) {
+function environmentParts({ services, entry }: AnyCall, name: string) {
   const environment = environmentNamed(services, name)
   const { journals, scenarios } = services
   const { requestId, trace } = entry
@@ -104,5 +104,5 @@ function partsFor({ services, entry }: AnyCall, name: string) {
 /** The route says which type the call has; its query and body were read by the schemas of that type. */
 async function callHandler(route: ControlRoute, call: AnyCall, environment: string): Promise<ControlReply> {
   const handler = HANDLERS[route.operation] as (call: object) => ReturnType<ControlHandler<ControlOperation>>
-  return handler(route.environment ? { ...call, ...partsFor(call, environment) } : call)
+  return handler(route.environment ? { ...call, ...environmentParts(call, environment) } : call)
 }

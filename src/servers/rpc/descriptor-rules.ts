@@ -57,7 +57,7 @@ export function rulesOfDescriptors(
   const violationsIn = (method: RpcMethod, binding: Binding, match: RegExpExecArray, request: WireRequest) => {
     const { input } = method.desc
     const json = withDoubles(messageJson(input, binding, match, request))
-    const message = messageRead(input, json, registry)
+    const message = readableMessage(input, json, registry)
     const result = message && validator.validate(input, message)
     if (result?.kind !== 'invalid') return []
     return result.violations.flatMap((broken) => {
@@ -88,7 +88,7 @@ export function rulesOfDescriptors(
 }
 
 /** Undefined for what does not fit the types of the message: the contract check refuses it. */
-function messageRead(input: DescMessage, json: JsonValue, registry: FileRegistry): Message | undefined {
+function readableMessage(input: DescMessage, json: JsonValue, registry: FileRegistry): Message | undefined {
   try {
     return fromJson(input, json as ProtobufJson, { ignoreUnknownFields: true, registry })
   } catch {
@@ -157,12 +157,13 @@ function setFieldFromTexts(
     json[name] = object
     setFieldFromTexts(field.message, object, inner, texts)
   } else
-    json[name] = field.fieldKind === 'list' ? texts.map((text) => jsonParam(field, text)) : jsonParam(field, texts[0])
+    json[name] =
+      field.fieldKind === 'list' ? texts.map((text) => parameterJson(field, text)) : parameterJson(field, texts[0])
 }
 
 const BOOLEANS = new Set(['true', 'false'])
 
-function jsonParam({ scalar, message }: DescField, text = ''): JsonValue {
+function parameterJson({ scalar, message }: DescField, text = ''): JsonValue {
   const isText = scalar === ScalarType.STRING || message?.typeName === 'google.protobuf.StringValue'
   return !isText && BOOLEANS.has(text) ? text === 'true' : text
 }

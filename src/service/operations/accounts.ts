@@ -97,7 +97,7 @@ function insertAccount(
   account.sequence = model.count('account_sequence')
   model.tables.accounts.put(account)
   trace.created(account, event, account.updated_at)
-  return { status: 201, body: { connected_account: fullView(account) } }
+  return { status: 201, body: { connected_account: viewWithSecrets(account) } }
 }
 
 function refuseDuplicate(environment: Environment, account: Account): void {
@@ -202,7 +202,7 @@ function storeUpdate(
   if (token !== '' && former !== '' && token !== former)
     trace.tokenUsed({ kind: 'stored', token: tokenDigest(token), former: tokenDigest(former) })
   if (changesSecrets(patch)) thirdParty.accept(connector, next, next.credentials, patch)
-  return { status: 200, body: { connected_account: fullView(next) } }
+  return { status: 200, body: { connected_account: viewWithSecrets(next) } }
 }
 
 function mergedCredentials(account: Account, patch: CredentialsPatch): Credentials {
@@ -254,7 +254,7 @@ export function accountFilter(filter: Record<string, string | undefined>): Accou
 /** GET /connected_accounts/auth (4.4): full credentials, renewed first when their token has expired (G56). */
 export function getConnectedAccountAuth(call: Call<'get_connected_account_auth'>): Reply | Promise<Reply> {
   const account = locateAccount(call, call.query)
-  const replyOf = (of: Account): Reply => ({ status: 200, body: { connected_account: fullView(of) } })
+  const replyOf = (of: Account): Reply => ({ status: 200, body: { connected_account: viewWithSecrets(of) } })
   if (account.status !== 'ACTIVE' || !isExpired(call.environment, account)) return replyOf(account)
   return renewAccount(call, account).then((renewal) => replyOf(renewal.account))
 }
@@ -297,7 +297,7 @@ export function connectorOf(environment: Environment, account: Account): Connect
 }
 
 /** The account object of create, update and get-auth, with credentials (2.1, 2.2). */
-function fullView(account: Account): AccountView {
+function viewWithSecrets(account: Account): AccountView {
   return accountView(account, fullDetails(account.credentials, account.authorization_type))
 }
 
