@@ -25,14 +25,10 @@ import {
   typeOf,
 } from './api-document.ts'
 import { authorizationOf } from './authorization.ts'
-import { errorValue, literalValue, snakeCase, valuesOf } from './generated-values.ts'
-import { Fitting, type Make } from './fitting-value.ts'
+import { errorValue, literalValue, type MakeValue, snakeCase, valuesOf } from './generated-values.ts'
 import { type Bounds, inlineSchema } from './inline-schema.ts'
 import type { SentParameter } from './list-query.ts'
 import { type Note, type ResourceOperation, resourcesIn } from './resources.ts'
-
-/** Makes a value that fits a schema; undefined where it cannot. */
-export type MakeValue = (schema: JsonObject) => JsonValue | undefined
 
 export interface FromOpenapi {
   readonly connector: JsonObject
@@ -332,9 +328,8 @@ class ConnectorDraft {
 
   #inputSchema(described: JsonValue, place: string): JsonObject {
     const { document, bounds, note } = this.from
-    const { schema, isCut, isOpened, patterns, writeOnly } = inlineSchema(described, document.follow, { bounds })
+    const { schema, isCut, patterns, writeOnly } = inlineSchema(described, document.follow, { bounds })
     if (isCut) note(CUT, place)
-    if (isOpened) note(OPENED, place)
     for (const name of writeOnly) this.#writeOnly.add(name)
     for (const pattern of patterns) {
       const reason = new PatternEngine().unsupported(pattern)
@@ -377,24 +372,15 @@ class ConnectorDraft {
 
   #responseBody({ schema: described, example }: ApiContent, { path, place }: ApiOperation) {
     const { document, bounds, makeValue, note } = this.from
-    const { follow } = document
-    const values = valuesOf(path.split('/').findLast((part) => part !== '' && !part.startsWith('{')) ?? '')
-    const inlined = (schema: JsonValue, depth: number, name = '') => {
-      const bounded = { ...bounds, depth: Math.min(bounds.depth, depth) }
-      return inlineSchema(schema, follow, { bounds: bounded, values, name })
-    }
-    const { schema, isCut, isOpened, writeOnly } = inlined(described, 6)
+    const resource = path.split('/').findLast((part) => part !== '' && !part.startsWith('{')) ?? ''
+    const values = valuesOf(resource, makeValue)
+    const bounded = { ...bounds, depth: Math.min(bounds.depth, 6) }
+    const { schema, isCut, writeOnly } = inlineSchema(described, document.follow, { bounds: bounded, values })
     const isExample = example !== undefined && example !== null
     if (isCut && !isExample) note(CUT, place)
-    if (isOpened) note(OPENED, place)
     for (const name of writeOnly) this.#writeOnly.add(name)
-    const make: Make = (each, name, level) => makeValue(inlined(each, 4 - level, name).schema)
-    const value = isExample ? literalValue(example) : (makeValue(schema) ?? null)
-    return {
-      response: schema,
-      sample: new Fitting(follow, make, (reason) => note(reason, place)).fit(value, described),
-      isExample,
-    }
+    const sample = isExample ? withoutNames(literalValue(example), writeOnly) : (makeValue(schema) ?? null)
+    return { response: schema, sample, isExample }
   }
 
   /** The body of failures: that of the first 404 or other error which the document describes as an object. */
@@ -419,9 +405,15 @@ const MAX_TOOL_NAME = 64
 const BROKEN = 'left out: references to other files (bundle them into one first), or to what the document does not have'
 const CUT = 'simplified: schemas that contain themselves, lie too deep or are too many'
 
-const OPENED = 'without additionalProperties: false, which refuses the properties of another part of the same schema'
-
 const IMPLIED_HEADERS = ['accept', 'content-type', 'authorization']
+
+/** An example without the write-only properties that it shows all the same. */
+function withoutNames(value: JsonValue, names: ReadonlySet<string>): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => withoutNames(item, names))
+  if (!isJsonObject(value)) return value
+  const entries = Object.entries(value).filter(([name]) => !names.has(name))
+  return Object.fromEntries(entries.map(([name, item]) => [name, withoutNames(item, names)]))
+}
 
 function inputName(name: string): string {
   const plain = name.replaceAll(/\W+/g, '_').replaceAll(/^_+|_+$/g, '')

@@ -7,6 +7,9 @@ import { isNumberType, trimmedAt, typeOf } from './api-document.ts'
  */
 export type ValueOf = (name: string, schema: JsonObject, written: JsonValue | undefined) => JsonValue | undefined
 
+/** Makes a value that fits a schema; undefined where it cannot. */
+export type MakeValue = (schema: JsonObject) => JsonValue | undefined
+
 /** Texts of a document as templates that come to the same texts. */
 export function literalValue(value: JsonValue): JsonValue {
   if (typeof value === 'string') {
@@ -61,13 +64,15 @@ const COMPANIES = /compan|organi[sz]ation|account|vendor|supplier|team|workspace
  * Values that vary between items, as templates: by format, then by name. Texts with a length or pattern of their own, and
  * numbers with limits that few values meet, are left to Prism's generator, whose values fit.
  */
-export function valuesOf(resource: string): ValueOf {
+export function valuesOf(resource: string, makeValue: MakeValue): ValueOf {
   return (name, schema, written) => {
     if (written !== undefined) return literalValue(written)
     const type = typeOf(schema)
     if (type === 'boolean') return false
     if (type === 'integer' || type === 'number') return numberOf(type, schema)
-    if (type !== 'string' || ownMember(schema, 'pattern') !== undefined) return undefined
+    if (type !== 'string') return undefined
+    // Inside of an object Prism's generator knows no patterns.
+    if (ownMember(schema, 'pattern') !== undefined) return makeValue(schema)
     const format = trimmedAt(schema, 'format')
     const isPlain =
       Number(ownMember(schema, 'minLength') ?? 0) <= 1 && Number(ownMember(schema, 'maxLength') ?? 255) >= 100

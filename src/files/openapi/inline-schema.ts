@@ -1,12 +1,12 @@
 import {
   isJsonObject,
-  isNumber,
   type JsonObject,
   jsonType,
   type JsonValue,
   listAt,
   objectAt,
   ownMember,
+  textOf,
 } from '../../model/domain/json.ts'
 import { shorten } from '../../model/domain/text.ts'
 import { linearPattern } from '../../model/linear-pattern.ts'
@@ -27,8 +27,6 @@ export interface Inlined {
   readonly isCut: boolean
   /** Patterns that were left out. */
   readonly patterns: ReadonlySet<string>
-  /** Whether a part closed the schema to the properties of others. */
-  readonly isOpened: boolean
   /** Names of its write-only properties. */
   readonly writeOnly: ReadonlySet<string>
 }
@@ -41,12 +39,12 @@ export interface Inlined {
 export function inlineSchema(
   schema: JsonValue,
   follow: Follow,
-  { bounds, values, name = '' }: { bounds: Bounds; values?: ValueOf; name?: string },
+  { bounds, values }: { bounds: Bounds; values?: ValueOf },
 ): Inlined {
   const run = new Inlining(follow, bounds, values)
-  const inlined = run.inline(schema, { refs: [], name, depth: 0 }) ?? {}
-  const { isCut, isOpened, patterns, writeOnly } = run
-  return { schema: inlined, isCut, isOpened, patterns, writeOnly }
+  const inlined = run.inline(schema, { refs: [], name: '', depth: 0 }) ?? {}
+  const { isCut, patterns, writeOnly } = run
+  return { schema: inlined, isCut, patterns, writeOnly }
 }
 
 /** Where a schema is: the references and the property that led to it, and how deep. */
@@ -60,7 +58,6 @@ const MAX_CHOICES = 8
 
 class Inlining {
   isCut = false
-  isOpened = false
   readonly patterns = new Set<string>()
   readonly writeOnly = new Set<string>()
   #left: number
@@ -106,13 +103,8 @@ class Inlining {
     const schema = isJsonObject(items) ? this.inline(items, inside) : undefined
     if (schema) result['items'] = schema
     const positions = positionsOf(source).map((each) => this.inline(each, inside) ?? {})
-    if (positions.length > 0) result['prefixItems'] = positions
-    // Prism's generator does not know it: the items that it makes are changed to fit later.
-    if (this.values && positions[0])
-      Object.assign(result, {
-        items: positions[0],
-        minItems: Math.max(positions.length, Number(result['minItems'] ?? 0)),
-      })
+    // Prism's generator knows the older keyword.
+    if (positions.length > 0) result[this.values ? 'items' : 'prefixItems'] = positions
     const parts = this.#inlineAll(listAt(source, 'allOf'), place)
     const described = [...listAt(source, 'oneOf'), ...listAt(source, 'anyOf')]
     const choices = described.filter((each) => !isNull(this.follow(each)))
@@ -122,7 +114,6 @@ class Inlining {
     if (only && inlined.length === 1 && choices.length === 1) parts.push(isNullable ? nullableSchema(only) : only)
     else if (only && this.values) parts.push(only)
     const merged = parts.reduce(mergeSchemas, result)
-    if (isClosedByPart([result, ...parts])) this.isOpened = true
     if (this.values) this.#nameKind(merged, source, { choice: choices[0], ref: place.refs.at(-1) ?? '' })
     if (inlined.length > 1) merged['anyOf'] = isNullable ? [...inlined, { type: 'null' }] : inlined
     return merged
@@ -145,7 +136,8 @@ class Inlining {
     const words = Object.entries(objectAt(objectAt(merged, 'discriminator'), 'mapping'))
     const ofSchema = words.find(([, target]) => target === answered || target === schemaName)
     const [word] = ofSchema ?? (choice === undefined ? words[0] : undefined) ?? [schemaName]
-    if (isAllowed(objectAt(properties, name), word))
+    const allowed = listAt(objectAt(properties, name), 'enum')
+    if (allowed.length === 0 || allowed.includes(word))
       merged['properties'] = { ...properties, [name]: { type: 'string', enum: [word], example: word } }
   }
 
@@ -167,12 +159,7 @@ class Inlining {
       if (property) properties[name] = property
     }
     if (Object.keys(properties).length > 0) result['properties'] = properties
-    // An answer has a required property also where its schema was cut.
-    const isKept = (name: JsonValue): boolean =>
-      typeof name === 'string' &&
-      name !== '__proto__' &&
-      (Object.hasOwn(properties, name) || (this.values !== undefined && !this.#isHidden(ownMember(described, name))))
-    const required = listAt(source, 'required').filter(isKept)
+    const required = listAt(source, 'required').filter((name) => Object.hasOwn(properties, textOf(name)))
     if (required.length > 0) result['required'] = [...new Set(required)]
     const others = ownMember(source, 'additionalProperties')
     if (others === false && isWhole && Object.keys(properties).length > 0) result['additionalProperties'] = false
@@ -189,14 +176,9 @@ class Inlining {
 }
 
 /** The schemas of the first items of a list, by their places. */
-export function positionsOf(schema: JsonObject): JsonValue[] {
+function positionsOf(schema: JsonObject): JsonValue[] {
   const positions = listAt(schema, 'prefixItems')
   return positions.length > 0 ? positions : listAt(schema, 'items')
-}
-
-function isClosedByPart(parts: readonly JsonObject[]): boolean {
-  const described = parts.filter((part) => ownMember(part, 'properties') !== undefined)
-  return described.length > 1 && described.some((part) => ownMember(part, 'additionalProperties') === false)
 }
 
 function isNull(schema: JsonValue | undefined): boolean {
@@ -272,7 +254,7 @@ function copyBounds(schema: JsonObject, result: JsonObject): void {
 }
 
 /** The types that a schema allows; none where it says nothing. */
-export function typesOf(schema: JsonObject): string[] {
+function typesOf(schema: JsonObject): string[] {
   const type = ownMember(schema, 'type')
   const all = (Array.isArray(type) ? type : [type === 'file' ? 'string' : type]).filter(
     (each) => typeof each === 'string' && TYPES.includes(each),
@@ -289,7 +271,7 @@ function typeKeyword([first, ...others]: readonly string[]): JsonObject {
 }
 
 /** Whether a value is of one of the types; any is where there are none. */
-export function fitsTypes(types: readonly string[], value: JsonValue): boolean {
+function fitsTypes(types: readonly string[], value: JsonValue): boolean {
   const isWhole = (Number.isInteger(value) || typeof value === 'bigint') && types.includes('integer')
   return types.length === 0 || types.includes(jsonType(value)) || isWhole
 }
@@ -302,28 +284,10 @@ function withExample(schema: JsonObject, source: JsonObject, valueOf: ValueOf, n
   const [listed] = listAt(source, 'examples')
   const written = ownMember(source, 'example') ?? listed
   const fixed = [written, ownMember(schema, 'default'), ownMember(schema, 'const'), listAt(schema, 'enum')[0]].find(
-    (value) =>
-      value !== undefined && typeof value !== 'object' && fitsTypes(typesOf(schema), value) && isAllowed(schema, value),
+    (value) => value !== undefined && typeof value !== 'object' && fitsTypes(typesOf(schema), value),
   )
   const example = valueOf(name, schema, fixed)
   return example === undefined ? schema : { ...schema, example }
 }
 
 const SCALARS = ['string', 'number', 'integer', 'boolean']
-
-/** Whether the limits of a schema allow a scalar of one of its types. */
-export function isAllowed(schema: JsonObject, value: JsonValue): boolean {
-  const values = ownMember(schema, 'enum')
-  if (Array.isArray(values) && typeof value !== 'object' && !values.includes(value)) return false
-  const fixed = ownMember(schema, 'const')
-  if (fixed !== undefined && typeof fixed !== 'object' && value !== fixed) return false
-  const within = (least: string, most: string, size: number | bigint): boolean => {
-    const [min, max] = [ownMember(schema, least), ownMember(schema, most)]
-    return !(typeof min === 'number' && size < min) && !(typeof max === 'number' && size > max)
-  }
-  if (isNumber(value)) return within('minimum', 'maximum', value)
-  if (typeof value !== 'string') return true
-  const pattern = ownMember(schema, 'pattern')
-  const isMatch = typeof pattern !== 'string' || linearPattern(pattern)?.test(value) !== false
-  return isMatch && within('minLength', 'maxLength', Array.from(value).length)
-}
