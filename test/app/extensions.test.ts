@@ -253,130 +253,121 @@ describe('the bundled extension organizations', () => {
   })
 })
 
-describe('a request that an extension answers', () => {
-  it('needs a bearer token', async () => {
-    await withExtension({ file: NOTES }, async ({ http }) => {
-      const answer = await http('post', '/api/v1/notes').send({ id: 'a' })
-      expect([answer.status, errorCode(answer)]).toEqual([401, 'UNAUTHENTICATED'])
-      const wrong = await http('post', '/api/v1/notes').set('Authorization', 'Bearer nope').send({ id: 'a' })
-      expect(wrong.headers['www-authenticate']).toBe('Bearer error="invalid_token"')
-    })
+it('a request that an extension answers needs a bearer token', async () => {
+  await withExtension({ file: NOTES }, async ({ http }) => {
+    const answer = await http('post', '/api/v1/notes').send({ id: 'a' })
+    expect([answer.status, errorCode(answer)]).toEqual([401, 'UNAUTHENTICATED'])
+    const wrong = await http('post', '/api/v1/notes').set('Authorization', 'Bearer nope').send({ id: 'a' })
+    expect(wrong.headers['www-authenticate']).toBe('Bearer error="invalid_token"')
   })
+})
 
-  it('is in the journal under the name of the extension', async () => {
-    await withExtension({ file: NOTES }, async ({ send, http }) => {
-      await send('post', '/api/v1/notes', { id: 'a' })
-      const { body } = await http('get', '/_mock/requests?operation=notes')
-      expect(body.requests).toMatchObject([{ operation: 'notes', method: 'POST', path: '/api/v1/notes', status: 201 }])
-    })
+it('a request that an extension answers is in the journal under the name of the extension', async () => {
+  await withExtension({ file: NOTES }, async ({ send, http }) => {
+    await send('post', '/api/v1/notes', { id: 'a' })
+    const { body } = await http('get', '/_mock/requests?operation=notes')
+    expect(body.requests).toMatchObject([{ operation: 'notes', method: 'POST', path: '/api/v1/notes', status: 201 }])
   })
+})
 
-  it('is no violation, and a path beside it is one', async () => {
-    await withExtension({ file: NOTES }, async ({ send, http }) => {
-      await send('post', '/api/v1/notes', { id: 'a' })
-      await send('get', '/api/v1/notes/none')
-      const clean = await http('get', '/_mock/contract')
-      expect(clean.body.total.findings).toEqual([])
-      await send('get', '/api/v1/note')
-      expect((await http('get', '/_mock/contract')).body.total.findings).toMatchObject([
-        { code: 'unknown_path', field: expect.stringMatching(/ \/api\/v1\/note$/) },
-      ])
-    })
+it('a request that an extension answers is no violation, and a path beside it is one', async () => {
+  await withExtension({ file: NOTES }, async ({ send, http }) => {
+    await send('post', '/api/v1/notes', { id: 'a' })
+    await send('get', '/api/v1/notes/none')
+    const clean = await http('get', '/_mock/contract')
+    expect(clean.body.total.findings).toEqual([])
+    await send('get', '/api/v1/note')
+    expect((await http('get', '/_mock/contract')).body.total.findings).toMatchObject([
+      { code: 'unknown_path', field: expect.stringMatching(/ \/api\/v1\/note$/) },
+    ])
   })
+})
 
-  it('changes nothing in another environment', async () => {
-    await withExtension({ file: NOTES }, async ({ send, http }) => {
-      const made = await http('post', '/_mock/environments').send({ name: 'other' })
-      const { client_id, client_secret } = made.body.environment ?? made.body
-      const form = { client_id, client_secret, grant_type: 'client_credentials' }
-      const { body } = await http('post', '/oauth/token').type('form').send(form)
-      await send('post', '/api/v1/notes', { id: 'a' })
-      const asOther = http('get', '/api/v1/notes/a').set('Authorization', `Bearer ${body.access_token}`)
-      expect([(await asOther).status, (await send('get', '/api/v1/notes/a')).status]).toEqual([404, 200])
-    })
+it('a request that an extension answers changes nothing in another environment', async () => {
+  await withExtension({ file: NOTES }, async ({ send, http }) => {
+    const made = await http('post', '/_mock/environments').send({ name: 'other' })
+    const { client_id, client_secret } = made.body.environment ?? made.body
+    const form = { client_id, client_secret, grant_type: 'client_credentials' }
+    const { body } = await http('post', '/oauth/token').type('form').send(form)
+    await send('post', '/api/v1/notes', { id: 'a' })
+    const asOther = http('get', '/api/v1/notes/a').set('Authorization', `Bearer ${body.access_token}`)
+    expect([(await asOther).status, (await send('get', '/api/v1/notes/a')).status]).toEqual([404, 200])
   })
+})
 
-  it('meets the rules of scenarios that name the extension', async () => {
-    const scenario = `
+it('a request that an extension answers meets the rules of scenarios that name the extension', async () => {
+  const scenario = `
 name: slow
 rules: [{ name: busy, at: service, on: { operation: notes, body: { id: b } }, do: [{ respond: { status: 503 } }] }]`
-    await withExtension({ file: NOTES, scenario }, async ({ send }) => {
-      const answers = [
-        await send('post', '/api/v1/notes', { id: 'b' }),
-        await send('post', '/api/v1/notes', { id: 'a' }),
-      ]
-      expect(answers.map(({ status }) => status)).toEqual([503, 201])
-    })
-  })
-
-  it('may have a method that a served path lacks, which joins Allow', async () => {
-    await withExtension({ file: NOTES }, async ({ send }) => {
-      expect((await send('patch', '/api/v1/tools', {})).body).toEqual({ patched: true })
-      const refused = await send('delete', '/api/v1/tools')
-      expect([refused.status, refused.headers['allow']]).toEqual([405, 'GET, HEAD, PATCH'])
-      const own = await send('delete', '/api/v1/notes')
-      expect([own.status, own.headers['allow']]).toEqual([405, 'POST'])
-    })
-  })
-
-  it('with a body that is not JSON is refused', async () => {
-    await withExtension({ file: NOTES }, async ({ http, signIn }) => {
-      const Authorization = `Bearer ${await signIn()}`
-      const sent = http('post', '/api/v1/notes').set({ Authorization }).type('json').send('{"id":')
-      expect(errorCode(await sent)).toBe('MALFORMED_BODY')
-    })
-  })
-
-  it('is not served with --documented-only', async () => {
-    await withExtension({ file: NOTES, documentedOnly: true }, async ({ send }) => {
-      const answer = await send('post', '/api/v1/notes', { id: 'a' })
-      expect(answer.status).toBe(404)
-      expect(answer.body.message).toMatch(/^POST \/api\/v1\/notes is not served with --documented-only, /)
-      expect((await send('get', '/api/v1/other')).body.message).not.toContain('--documented-only')
-    })
-  })
-
-  it('is refused by PUT with --documented-only', async () => {
-    await withToolmock({ documentedOnly: true }, async ({ http }) => {
-      const responders = [{ name: 'take', on: { path: '/api/v1/memos' }, respond: { body: 1 } }]
-      const answer = await http('put', '/_mock/extensions/memos').send({ extension: 'memos', responders })
-      expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining('--documented-only')])
-    })
+  await withExtension({ file: NOTES, scenario }, async ({ send }) => {
+    const answers = [await send('post', '/api/v1/notes', { id: 'b' }), await send('post', '/api/v1/notes', { id: 'a' })]
+    expect(answers.map(({ status }) => status)).toEqual([503, 201])
   })
 })
 
-describe('the responder of a request', () => {
-  it('is named by its explanation, also when a step fails', async () => {
-    await withExtension({ file: NOTES }, async ({ send, http }) => {
-      const answers = [await send('post', '/api/v1/notes', { id: 'a' }), await send('get', '/api/v1/notes/none')]
-      const facts = answers.map(async ({ headers }) => {
-        const { body } = await http('get', `/_mock/requests/${headers['x-request-id']}/explain`)
-        return body.facts[0]
-      })
-      expect(await Promise.all(facts)).toEqual([
-        'Responder "take" of extension notes answered.',
-        'Responder "show" of extension notes answered.',
-      ])
-    })
+it('a request that an extension answers may have a method that a served path lacks, which joins Allow', async () => {
+  await withExtension({ file: NOTES }, async ({ send }) => {
+    expect((await send('patch', '/api/v1/tools', {})).body).toEqual({ patched: true })
+    const refused = await send('delete', '/api/v1/tools')
+    expect([refused.status, refused.headers['allow']]).toEqual([405, 'GET, HEAD, PATCH'])
+    const own = await send('delete', '/api/v1/notes')
+    expect([own.status, own.headers['allow']]).toEqual([405, 'POST'])
   })
 })
 
-describe('the collections of an extension', () => {
-  it('are listed, read and replaced beside those of connectors', async () => {
-    await withExtension({ file: NOTES }, async ({ send, http }) => {
-      await send('post', '/api/v1/notes', { id: 'a' })
-      const { body } = await http('get', '/_mock/collections')
-      expect(body.collections.at(-1)).toEqual({
-        connector: 'extension.notes',
-        collection: 'notes',
-        key: 'id',
-        per: 'environment',
-      })
-      const path = '/_mock/collections/extension.notes/notes'
-      expect((await http('get', path)).body).toEqual({ items: [{ id: 'a' }] })
-      expect((await http('put', path).send({ items: [{ id: 'b' }] })).status).toBe(200)
-      expect((await send('get', '/api/v1/notes/b')).body).toEqual({ id: 'b' })
+it('a request that an extension answers: with a body that is not JSON is refused', async () => {
+  await withExtension({ file: NOTES }, async ({ http, signIn }) => {
+    const Authorization = `Bearer ${await signIn()}`
+    const sent = http('post', '/api/v1/notes').set({ Authorization }).type('json').send('{"id":')
+    expect(errorCode(await sent)).toBe('MALFORMED_BODY')
+  })
+})
+
+it('a request that an extension answers is not served with --documented-only', async () => {
+  await withExtension({ file: NOTES, documentedOnly: true }, async ({ send }) => {
+    const answer = await send('post', '/api/v1/notes', { id: 'a' })
+    expect(answer.status).toBe(404)
+    expect(answer.body.message).toMatch(/^POST \/api\/v1\/notes is not served with --documented-only, /)
+    expect((await send('get', '/api/v1/other')).body.message).not.toContain('--documented-only')
+  })
+})
+
+it('a request that an extension answers is refused by PUT with --documented-only', async () => {
+  await withToolmock({ documentedOnly: true }, async ({ http }) => {
+    const responders = [{ name: 'take', on: { path: '/api/v1/memos' }, respond: { body: 1 } }]
+    const answer = await http('put', '/_mock/extensions/memos').send({ extension: 'memos', responders })
+    expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining('--documented-only')])
+  })
+})
+
+it('the responder of a request is named by its explanation, also when a step fails', async () => {
+  await withExtension({ file: NOTES }, async ({ send, http }) => {
+    const answers = [await send('post', '/api/v1/notes', { id: 'a' }), await send('get', '/api/v1/notes/none')]
+    const facts = answers.map(async ({ headers }) => {
+      const { body } = await http('get', `/_mock/requests/${headers['x-request-id']}/explain`)
+      return body.facts[0]
     })
+    expect(await Promise.all(facts)).toEqual([
+      'Responder "take" of extension notes answered.',
+      'Responder "show" of extension notes answered.',
+    ])
+  })
+})
+
+it('the collections of an extension are listed, read and replaced beside those of connectors', async () => {
+  await withExtension({ file: NOTES }, async ({ send, http }) => {
+    await send('post', '/api/v1/notes', { id: 'a' })
+    const { body } = await http('get', '/_mock/collections')
+    expect(body.collections.at(-1)).toEqual({
+      connector: 'extension.notes',
+      collection: 'notes',
+      key: 'id',
+      per: 'environment',
+    })
+    const path = '/_mock/collections/extension.notes/notes'
+    expect((await http('get', path)).body).toEqual({ items: [{ id: 'a' }] })
+    expect((await http('put', path).send({ items: [{ id: 'b' }] })).status).toBe(200)
+    expect((await send('get', '/api/v1/notes/b')).body).toEqual({ id: 'b' })
   })
 })
 
@@ -517,27 +508,25 @@ describe('PUT /_mock/extensions/{name}', () => {
   })
 })
 
-describe('a seed', () => {
-  it('that is a folder brings its extensions', async () => {
-    await withFiles({ 'seed.yaml': 'settings: {}', 'notes.yaml': NOTES }, async ({ 'seed.yaml': seed = '' }) => {
-      await withExtension({ seeds: ['bundled', dirname(seed)] }, async ({ send }) => {
-        expect((await send('post', '/api/v1/notes', { id: 'a' })).status).toBe(201)
-      })
+it('a seed: that is a folder brings its extensions', async () => {
+  await withFiles({ 'seed.yaml': 'settings: {}', 'notes.yaml': NOTES }, async ({ 'seed.yaml': seed = '' }) => {
+    await withExtension({ seeds: ['bundled', dirname(seed)] }, async ({ send }) => {
+      expect((await send('post', '/api/v1/notes', { id: 'a' })).status).toBe(201)
     })
   })
+})
 
-  it('that is a folder with an extension that cannot be used is refused', async () => {
-    const bad = NOTES.replace('/api/v1/notes', '/oauth/notes')
-    await withFiles({ 'seed.yaml': 'settings: {}', 'notes.yaml': bad }, async ({ 'seed.yaml': seed = '' }) => {
-      await expect(createApp({ seeds: [dirname(seed)] })).rejects.toThrow('a path under /oauth')
-    })
+it('a seed: that is a folder with an extension that cannot be used is refused', async () => {
+  const bad = NOTES.replace('/api/v1/notes', '/oauth/notes')
+  await withFiles({ 'seed.yaml': 'settings: {}', 'notes.yaml': bad }, async ({ 'seed.yaml': seed = '' }) => {
+    await expect(createApp({ seeds: [dirname(seed)] })).rejects.toThrow('a path under /oauth')
   })
+})
 
-  it('that is an extension file is refused', async () => {
-    await withFiles({ 'notes.yaml': NOTES }, async ({ 'notes.yaml': seeds = '' }) => {
-      const message = 'an extension; allowed: seeds and connectors (extensions start with --extension)'
-      await expect(createApp({ seeds: ['bundled', seeds] })).rejects.toThrow(message)
-    })
+it('a seed: that is an extension file is refused', async () => {
+  await withFiles({ 'notes.yaml': NOTES }, async ({ 'notes.yaml': seeds = '' }) => {
+    const message = 'an extension; allowed: seeds and connectors (extensions start with --extension)'
+    await expect(createApp({ seeds: ['bundled', seeds] })).rejects.toThrow(message)
   })
 })
 

@@ -115,23 +115,21 @@ function inputsWithoutDescription(schema: JsonValue | undefined): string[] {
   return [...inside, ...inputsWithoutDescription(schema['items'])]
 }
 
-describe('the JSON Schemas of the documents', () => {
-  it('accept every bundled file and refuse an unknown key in it', async () => {
-    const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
-    const { seed = {}, connector = {} } = await schemaDocuments()
-    const validators = { seed: ajv.compile(seed), connector: ajv.compile(connector) }
-    for (const { file, text } of await textFiles(SEEDS)) {
-      const document: unknown = parse(text)
-      const validate = isJsonObject(document) && 'connector' in document ? validators.connector : validators.seed
-      expect([file, validate(document), validate.errors]).toEqual([file, true, null])
-      expect([file, validate({ ...(document as object), surprise: 1 })]).toEqual([file, false])
-    }
-  })
+it('the JSON Schemas of the documents: accept every bundled file and refuse an unknown key in it', async () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+  const { seed = {}, connector = {} } = await schemaDocuments()
+  const validators = { seed: ajv.compile(seed), connector: ajv.compile(connector) }
+  for (const { file, text } of await textFiles(SEEDS)) {
+    const document: unknown = parse(text)
+    const validate = isJsonObject(document) && 'connector' in document ? validators.connector : validators.seed
+    expect([file, validate(document), validate.errors]).toEqual([file, true, null])
+    expect([file, validate({ ...(document as object), surprise: 1 })]).toEqual([file, false])
+  }
+})
 
-  it('are what is in spec/schemas', async () => {
-    for (const [name, schema] of Object.entries(await schemaDocuments())) {
-      const file = join(packageRoot(), 'spec', 'schemas', `${name}.schema.json`)
-      expect([name, JSON.parse(await readFile(file, 'utf8'))]).toEqual([name, JSON.parse(JSON.stringify(schema))])
-    }
-  })
+it('the JSON Schemas of the documents are what is in spec/schemas', async () => {
+  for (const [name, schema] of Object.entries(await schemaDocuments())) {
+    const file = join(packageRoot(), 'spec', 'schemas', `${name}.schema.json`)
+    expect([name, JSON.parse(await readFile(file, 'utf8'))]).toEqual([name, JSON.parse(JSON.stringify(schema))])
+  }
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { EXAMPLE_FILES, EXAMPLES } from '../../.build/generate/file-reference.ts'
 import { ROOT } from '../../.build/project.ts'
@@ -83,26 +83,24 @@ function valuesAt(value: unknown, [step, ...rest]: readonly string[]): unknown[]
   return valuesAt((value as Readonly<Record<string, unknown>>)[step], rest)
 }
 
-describe('the examples of the file reference', () => {
-  it('are valid', async () => {
-    const files = Object.values({ ...EXAMPLE_FILES, config: [] }).flat()
-    const { code, stderr } = await toolmock.run(['validate', ...files.map((file) => join(ROOT, EXAMPLES, file))])
-    expect({ code, problems: stderr.split('\n').filter((line) => line && !line.startsWith('warning: ')) }).toEqual({
-      code: 0,
-      problems: [],
-    })
-    for (const file of EXAMPLE_FILES.config) {
-      const path = join(ROOT, EXAMPLES, file)
-      expect(() => readConfiguration(path, textOf(join(EXAMPLES, file)), ROOT)).not.toThrow()
-    }
+it('the examples of the file reference are valid', async () => {
+  const files = Object.values({ ...EXAMPLE_FILES, config: [] }).flat()
+  const { code, stderr } = await toolmock.run(['validate', ...files.map((file) => join(ROOT, EXAMPLES, file))])
+  expect({ code, problems: stderr.split('\n').filter((line) => line && !line.startsWith('warning: ')) }).toEqual({
+    code: 0,
+    problems: [],
   })
+  for (const file of EXAMPLE_FILES.config) {
+    const path = join(ROOT, EXAMPLES, file)
+    expect(() => readConfiguration(path, textOf(join(EXAMPLES, file)), ROOT)).not.toThrow()
+  }
+})
 
-  it.each(Object.entries(EXAMPLE_FILES))('%s: have every key', (document, files) => {
-    const examples: unknown[] = files.map((file) => parse(textOf(join(EXAMPLES, file))))
-    // An extension's requests belong to no account, so a responder with this key never answers.
-    const keys = keysOf(document).filter((key) => document !== 'extension' || !key.includes('on.account'))
-    expect(keys.length).toBeGreaterThan(10)
-    const steps = (key: string): string[] => key.replaceAll('[]', '.[]').split('.')
-    expect(keys.filter((key) => examples.every((each) => valuesAt(each, steps(key)).length === 0))).toEqual([])
-  })
+it.each(Object.entries(EXAMPLE_FILES))('the examples of the file reference: %s: have every key', (document, files) => {
+  const examples: unknown[] = files.map((file) => parse(textOf(join(EXAMPLES, file))))
+  // An extension's requests belong to no account, so a responder with this key never answers.
+  const keys = keysOf(document).filter((key) => document !== 'extension' || !key.includes('on.account'))
+  expect(keys.length).toBeGreaterThan(10)
+  const steps = (key: string): string[] => key.replaceAll('[]', '.[]').split('.')
+  expect(keys.filter((key) => examples.every((each) => valuesAt(each, steps(key)).length === 0))).toEqual([])
 })

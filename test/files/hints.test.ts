@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { bareConnector } from '../../src/model/domain/connector-defaults.ts'
 import { fileProblems, readConfigDocument } from '../../src/files/read.ts'
@@ -19,73 +19,68 @@ async function messagesOf(document: object): Promise<string[]> {
   return fileProblems(read, others).map(({ message }) => message)
 }
 
-describe('hints at what wrong words may mean', () => {
-  it.each<[string, object]>([
-    [
-      'calls that nothing answers',
-      {
-        ...HEAD,
-        tools: MANY.map((at) => ({ name: `t_${at}`, call: { method: 'GET', path: path('v1', at) } })),
-        responders: RESPONDERS,
-      },
-    ],
-    [
-      'inputs that a tool does not take',
-      {
-        ...HEAD,
-        tools: [
-          {
-            name: 't',
-            input_schema: { properties: Object.fromEntries(MANY.map((at) => [`property_of_the_input_${at}`, {}])) },
-            call: {
-              method: 'GET',
-              path: path('v2', 1),
-              body: MANY.map((at) => `{{input.propertyy_of_the_input_${at}}}`),
-            },
+it.each<[string, object]>([
+  [
+    'calls that nothing answers',
+    {
+      ...HEAD,
+      tools: MANY.map((at) => ({ name: `t_${at}`, call: { method: 'GET', path: path('v1', at) } })),
+      responders: RESPONDERS,
+    },
+  ],
+  [
+    'inputs that a tool does not take',
+    {
+      ...HEAD,
+      tools: [
+        {
+          name: 't',
+          input_schema: { properties: Object.fromEntries(MANY.map((at) => [`property_of_the_input_${at}`, {}])) },
+          call: {
+            method: 'GET',
+            path: path('v2', 1),
+            body: MANY.map((at) => `{{input.propertyy_of_the_input_${at}}}`),
           },
-        ],
-        responders: RESPONDERS,
-      },
-    ],
-    [
-      'collections that there are not',
-      {
-        ...HEAD,
-        collections: Object.fromEntries(MANY.map((at) => [`collection_of_the_file_${at}`, {}])),
-        responders: MANY.map((at) => ({
-          on: { path: path('v2', at) },
-          steps: [{ list: `collections_of_the_file_${at}` }],
-        })),
-      },
-    ],
-    [
-      'unknown words',
-      { settings: { vocabulary: Object.fromEntries(MANY.map((at) => [`organization_idd_${at}`, `w_${at}`])) } },
-    ],
-    [
-      'connectors of accounts',
-      { accounts: MANY.map((at) => ({ connector: `aplication_${at}`, identifier: `${at}` })) },
-    ],
-    [
-      'connectors of rules',
-      {
-        name: 's',
-        rules: MANY.map((at) => ({
-          name: `r_${at}`,
-          at: 'service',
-          on: { connector: `aplication_${at}` },
-          do: [{ latency: 1 }],
-        })),
-      },
-    ],
-  ])('end where a document has thousands of them: %s', async (_, document) => {
-    const messages = await messagesOf(document)
-    expect(messages).toHaveLength(101)
-    const hints = messages.filter((message) => message.includes('did you mean')).length
-    expect(hints).toBeGreaterThan(0)
-    expect(hints).toBeLessThan(70)
-    expect(messages.join('').length).toBeLessThan(500_000)
-  })
+        },
+      ],
+      responders: RESPONDERS,
+    },
+  ],
+  [
+    'collections that there are not',
+    {
+      ...HEAD,
+      collections: Object.fromEntries(MANY.map((at) => [`collection_of_the_file_${at}`, {}])),
+      responders: MANY.map((at) => ({
+        on: { path: path('v2', at) },
+        steps: [{ list: `collections_of_the_file_${at}` }],
+      })),
+    },
+  ],
+  [
+    'unknown words',
+    { settings: { vocabulary: Object.fromEntries(MANY.map((at) => [`organization_idd_${at}`, `w_${at}`])) } },
+  ],
+  ['connectors of accounts', { accounts: MANY.map((at) => ({ connector: `aplication_${at}`, identifier: `${at}` })) }],
+  [
+    'connectors of rules',
+    {
+      name: 's',
+      rules: MANY.map((at) => ({
+        name: `r_${at}`,
+        at: 'service',
+        on: { connector: `aplication_${at}` },
+        do: [{ latency: 1 }],
+      })),
+    },
+  ],
+])('hints at what wrong words may mean: end where a document has thousands of them: %s', async (_, document) => {
+  const messages = await messagesOf(document)
+  expect(messages).toHaveLength(101)
+  const hints = messages.filter((message) => message.includes('did you mean')).length
+  expect(hints).toBeGreaterThan(0)
+  expect(hints).toBeLessThan(70)
+  expect(messages.join('').length).toBeLessThan(500_000)
 })
 
 it('reads templates that name many inputs and fields of answers in linear time', async () => {

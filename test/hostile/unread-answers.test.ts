@@ -77,21 +77,19 @@ describe('requests that a client sends ahead', () => {
   })
 })
 
-describe('answers that the client does not read', () => {
-  it('close an event stream with the reason in the log', async () => {
-    const warned: string[] = []
-    const log = { ...SILENT, warn: (message: string) => void warned.push(message) }
-    await withServer({ log }, async (target) => {
-      const socket = await unreadConnection(target.port)
-      socket.write(target.get('/_mock/events'))
-      const reader = await target.open()
-      const refused = target.post('/api/v1/connected_accounts', { connector: 'mail', note: 'x'.repeat(15_000) })
-      for (let each = 10; warned.length === 0; each += 10) {
-        reader.send(refused.repeat(10))
-        await reader.first(each)
-        if (each === 5000) expect.fail('the stream is still open')
-      }
-      expect(warned).toEqual(['an event stream was closed: its client leaves too much unread'])
-    })
-  }, 30_000)
-})
+it('answers that the client does not read: close an event stream with the reason in the log', async () => {
+  const warned: string[] = []
+  const log = { ...SILENT, warn: (message: string) => void warned.push(message) }
+  await withServer({ log }, async (target) => {
+    const socket = await unreadConnection(target.port)
+    socket.write(target.get('/_mock/events'))
+    const reader = await target.open()
+    const refused = target.post('/api/v1/connected_accounts', { connector: 'mail', note: 'x'.repeat(15_000) })
+    for (let each = 10; warned.length === 0; each += 10) {
+      reader.send(refused.repeat(10))
+      await reader.first(each)
+      if (each === 5000) expect.fail('the stream is still open')
+    }
+    expect(warned).toEqual(['an event stream was closed: its client leaves too much unread'])
+  })
+}, 30_000)

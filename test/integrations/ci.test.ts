@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { manifestOf, ROOT } from '../../.build/project.ts'
 import { ToolmockProcess } from '../app/cli/toolmock-process.ts'
@@ -299,16 +299,14 @@ describeWith('bash', 'the component for GitLab', () => {
   })
 })
 
-describe('the workflows and their examples', () => {
-  it('name each action of others by its digest, with the version beside it', () => {
-    const files = execFileSync('git', ['ls-files', '*.md', '*.yml', '*.yaml'], { cwd: ROOT, encoding: 'utf8' })
-    const lines = files
-      .trim()
-      .split('\n')
-      .flatMap((file) => readFileSync(join(ROOT, file), 'utf8').match(/^ *- uses: (?!OWNER\/toolmock\/).*$/gm) ?? [])
-    expect(lines.length).toBeGreaterThan(10)
-    expect(lines.filter((line) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([])
-  })
+it('the workflows and their examples: name each action of others by its digest, with the version beside it', () => {
+  const files = execFileSync('git', ['ls-files', '*.md', '*.yml', '*.yaml'], { cwd: ROOT, encoding: 'utf8' })
+  const lines = files
+    .trim()
+    .split('\n')
+    .flatMap((file) => readFileSync(join(ROOT, file), 'utf8').match(/^ *- uses: (?!OWNER\/toolmock\/).*$/gm) ?? [])
+  expect(lines.length).toBeGreaterThan(10)
+  expect(lines.filter((line) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([])
 })
 
 it('the files for containers name the image by the version of the package', () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ROOT } from '../../.build/project.ts'
 
@@ -19,20 +19,18 @@ const FILES = ['seeds', 'seeds/connectors', 'scenarios', 'extensions'].flatMap((
   readdirSync(ROOT + folder).flatMap((name) => (name.endsWith('.yaml') ? `${folder}/${name}` : [])),
 )
 
-describe('the schema of all files', () => {
-  it.each(FILES)('accepts %s', (file) => {
-    expect(problemsOf(read(ROOT + file))).toEqual([])
-  })
+it.each(FILES)('the schema of all files accepts %s', (file) => {
+  expect(problemsOf(read(ROOT + file))).toEqual([])
+})
 
-  it.each([
-    ['connector', { connector: 'mail', tools: 1 }],
-    ['extension', { extension: 'x', routes: 1 }],
-    ['scenario', { rules: 1 }],
-    ['list of cases', { cases: 1 }],
-    ['seed', { accounts: 1 }],
-  ])('refuses a wrong %s', (_, file) => {
-    expect(problemsOf(file)).not.toEqual([])
-  })
+it.each([
+  ['connector', { connector: 'mail', tools: 1 }],
+  ['extension', { extension: 'x', routes: 1 }],
+  ['scenario', { rules: 1 }],
+  ['list of cases', { cases: 1 }],
+  ['seed', { accounts: 1 }],
+])('the schema of all files refuses a wrong %s', (_, file) => {
+  expect(problemsOf(file)).not.toEqual([])
 })
 
 it('each schema has an $id of its own that is no address', () => {

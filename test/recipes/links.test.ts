@@ -85,19 +85,15 @@ describe('the pages', () => {
   })
 })
 
-describe('the pages that have moved', () => {
-  it.each(Object.entries(MOVED))('%s: leads to %s, which is there', (name, moved) => {
-    const [page = '', anchor] = moved.split('#')
-    expect(guides).not.toContain(`docs/${name}.md`)
-    expect(guides).toContain(`docs/${page}.md`)
-    if (anchor !== undefined) expect(anchorsOf(`docs/${page}.md`)).toContain(anchor)
-  })
+it.each(Object.entries(MOVED))('the pages that have moved: %s: leads to %s, which is there', (name, moved) => {
+  const [page = '', anchor] = moved.split('#')
+  expect(guides).not.toContain(`docs/${name}.md`)
+  expect(guides).toContain(`docs/${page}.md`)
+  if (anchor !== undefined) expect(anchorsOf(`docs/${page}.md`)).toContain(anchor)
 })
 
-describe('README.md', () => {
-  it('is one page of at most 12 kB', () => {
-    expect(Buffer.byteLength(textOf('README.md'))).toBeLessThanOrEqual(12_000)
-  })
+it('README.md is one page of at most 12 kB', () => {
+  expect(Buffer.byteLength(textOf('README.md'))).toBeLessThanOrEqual(12_000)
 })
 
 describe('the guides', () => {

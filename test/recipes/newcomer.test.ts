@@ -143,41 +143,37 @@ describeWith('bash', 'docs/state.md, As a fixture', () => {
   })
 })
 
-describe('docs/ci.md, A job', () => {
-  it('judges the tests and writes the report that it uploads', { timeout }, async () => {
-    const [yaml = ''] = codeBlocks('docs/ci.md', 'A job', 'yaml')
-    const { jobs } = parse(yaml) as { jobs: { test: { steps: { run?: string; with?: { path?: string } }[] } } }
-    const { steps } = jobs.test
-    const command = steps.find(({ run }) => run?.startsWith('npx toolmock '))?.run ?? ''
-    await write('package.json', JSON.stringify({ scripts: { test: 'node client.mjs' } }))
-    await write('client.mjs', clientOf(['/connected_accounts/magic_link', { connector: 'mail', identifier: 'ada' }]))
+it('docs/ci.md, A job judges the tests and writes the report that it uploads', { timeout }, async () => {
+  const [yaml = ''] = codeBlocks('docs/ci.md', 'A job', 'yaml')
+  const { jobs } = parse(yaml) as { jobs: { test: { steps: { run?: string; with?: { path?: string } }[] } } }
+  const { steps } = jobs.test
+  const command = steps.find(({ run }) => run?.startsWith('npx toolmock '))?.run ?? ''
+  await write('package.json', JSON.stringify({ scripts: { test: 'node client.mjs' } }))
+  await write('client.mjs', clientOf(['/connected_accounts/magic_link', { connector: 'mail', identifier: 'ada' }]))
 
-    const ran = await toolmock.begin(command.split(' ').slice(2), { cwd: project }).end
-    expect(ran.stderr.toString()).toContain('the contract was kept')
-    expect(ran.code).toBe(0)
-    expect(existsSync(join(project, steps.at(-1)?.with?.path ?? 'nowhere'))).toBe(true)
-  })
+  const ran = await toolmock.begin(command.split(' ').slice(2), { cwd: project }).end
+  expect(ran.stderr.toString()).toContain('the contract was kept')
+  expect(ran.code).toBe(0)
+  expect(existsSync(join(project, steps.at(-1)?.with?.path ?? 'nowhere'))).toBe(true)
 })
 
-describe('docs/reports.md, How to read a verdict', () => {
-  it('shows what toolmock run prints about this client', { timeout }, async () => {
-    const account = { connector: 'mail', identifier: 'ada@example.com' }
-    const client = clientOf(
-      [
-        '/connected_accounts',
-        { ...account, connected_account: { authorization_details: { oauth_token: { access_token: 'at' } } } },
-      ],
-      ['/connected_accounts/magic_link', { user_verify_ulr: 'http://localhost:3000/verify', ...account }],
-      [
-        '/execute_tool',
-        { ...account, tool_name: 'mail_send_message', tool_input: { sbject: 'Hello', to: 'grace@example.com' } },
-      ],
-    )
-    await write('client.mjs', client)
-    const ran = await toolmock.begin(['run', '--', process.execPath, 'client.mjs'], { cwd: project }).end
-    expect(ran.code).toBe(3)
-    const [shown = ''] = codeBlocks('docs/reports.md', 'How to read a verdict', 'text')
-    const withoutRequest = (text: string): string => text.replaceAll(/ at \S+ \(req_\w+\)/g, '')
-    expect(withoutRequest(ran.stderr.toString())).toContain(withoutRequest(shown))
-  })
+it('docs/reports.md, How to read a verdict shows what toolmock run prints about this client', { timeout }, async () => {
+  const account = { connector: 'mail', identifier: 'ada@example.com' }
+  const client = clientOf(
+    [
+      '/connected_accounts',
+      { ...account, connected_account: { authorization_details: { oauth_token: { access_token: 'at' } } } },
+    ],
+    ['/connected_accounts/magic_link', { user_verify_ulr: 'http://localhost:3000/verify', ...account }],
+    [
+      '/execute_tool',
+      { ...account, tool_name: 'mail_send_message', tool_input: { sbject: 'Hello', to: 'grace@example.com' } },
+    ],
+  )
+  await write('client.mjs', client)
+  const ran = await toolmock.begin(['run', '--', process.execPath, 'client.mjs'], { cwd: project }).end
+  expect(ran.code).toBe(3)
+  const [shown = ''] = codeBlocks('docs/reports.md', 'How to read a verdict', 'text')
+  const withoutRequest = (text: string): string => text.replaceAll(/ at \S+ \(req_\w+\)/g, '')
+  expect(withoutRequest(ran.stderr.toString())).toContain(withoutRequest(shown))
 })

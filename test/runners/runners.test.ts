@@ -60,13 +60,12 @@ describe.each(['node', 'jsdom'])('Jest with the test environment %s', (environme
   )
 })
 
-describe('Jest', () => {
-  const JEST = ['node_modules/jest/bin/jest.js']
+const JEST = ['node_modules/jest/bin/jest.js']
 
-  it(
-    'has the environment once the hooks have run, and an error that says so before',
-    async () => {
-      const test = `
+it(
+  'Jest has the environment once the hooks have run, and an error that says so before',
+  async () => {
+    const test = `
       const { connect, createToolmock, ToolmockError } = require('toolmock')
       const { useToolmock } = require('toolmock/jest')
       const mock = useToolmock({ freeze: true, clock: '2026-01-01T00:00:00Z' })
@@ -94,39 +93,37 @@ describe('Jest', () => {
         useToolmock({ scope: 'file' })
         test('is refused', () => undefined)
       })`
-      const project = await projects.project({ 'mock.test.js': test }, ['jest'])
-      const { code, output } = await projects.run(project, JEST)
-      expect(output).toContain('toolmock: scope is "file"; allowed: one of test, worker')
-      expect(output).toContain('Tests:       1 failed, 4 passed, 5 total')
-      expect(code).toBe(1)
-    },
-    timeout,
-  )
-})
+    const project = await projects.project({ 'mock.test.js': test }, ['jest'])
+    const { code, output } = await projects.run(project, JEST)
+    expect(output).toContain('toolmock: scope is "file"; allowed: one of test, worker')
+    expect(output).toContain('Tests:       1 failed, 4 passed, 5 total')
+    expect(code).toBe(1)
+  },
+  timeout,
+)
 
-describe('node:test', () => {
-  it.each(['mjs', 'cjs'])(
-    'runs the test of the guide as .%s, and a failing one with its explanation',
-    async (form) => {
-      const { program, test: esm } = filesOfGuide('node:test')
-      const cjs = esm.replaceAll(/^import (.+) from (.+)$/gm, 'const $1 = require($2)')
-      const test = form === 'mjs' ? esm : cjs
-      const project = await projects.project({ 'send-message.mjs': program, [`mail.test.${form}`]: test })
-      const { code, output } = await projects.run(project, ['--test', '--test-reporter', 'spec'])
-      expect(output).toMatch(/✔ sends one message/)
-      expect(output).toMatch(/✖ fails/)
-      expect(output).toMatch(/ℹ pass 1\n[^]*ℹ fail 1\n/)
-      expect(output).toMatch(EXPLANATION)
-      expect(explanations(output)).toBe(1)
-      expect(code).toBe(1)
-    },
-    timeout,
-  )
+it.each(['mjs', 'cjs'])(
+  'node:test runs the test of the guide as .%s, and a failing one with its explanation',
+  async (form) => {
+    const { program, test: esm } = filesOfGuide('node:test')
+    const cjs = esm.replaceAll(/^import (.+) from (.+)$/gm, 'const $1 = require($2)')
+    const test = form === 'mjs' ? esm : cjs
+    const project = await projects.project({ 'send-message.mjs': program, [`mail.test.${form}`]: test })
+    const { code, output } = await projects.run(project, ['--test', '--test-reporter', 'spec'])
+    expect(output).toMatch(/✔ sends one message/)
+    expect(output).toMatch(/✖ fails/)
+    expect(output).toMatch(/ℹ pass 1\n[^]*ℹ fail 1\n/)
+    expect(output).toMatch(EXPLANATION)
+    expect(explanations(output)).toBe(1)
+    expect(code).toBe(1)
+  },
+  timeout,
+)
 
-  it(
-    'gives a subtest the environment of its test, and refuses tests that run at the same time',
-    async () => {
-      const test = `
+it(
+  'node:test gives a subtest the environment of its test, and refuses tests that run at the same time',
+  async () => {
+    const test = `
       import assert from 'node:assert/strict'
       import { describe, it, test } from 'node:test'
       import { useToolmock } from 'toolmock/node-test'
@@ -145,36 +142,33 @@ describe('node:test', () => {
         it('one', () => mock.journal.wait({ operation: 'execute_tool' }, { timeoutMs: 1 }).catch(() => undefined))
         it('two', () => undefined)
       })`
-      const { program } = filesOfGuide('node:test')
-      const project = await projects.project({ 'send-message.mjs': program, 'parts.test.mjs': test })
-      const { output } = await projects.run(project, ['--test', '--test-reporter', 'spec'])
-      expect(output).toMatch(/✔ part/)
-      expect(output).toMatch(/✖ failing part/)
-      expect(output).toMatch(/✔ next/)
-      // Its own refused request is explained with the part, the one of the whole test is not: that did not fail by itself.
-      expect(explanations(output)).toBe(1)
-      expect(output).toMatch(/✖ two[^]*"at the same time > two" begins while "at the same time > one" runs/)
-    },
-    timeout,
-  )
-})
+    const { program } = filesOfGuide('node:test')
+    const project = await projects.project({ 'send-message.mjs': program, 'parts.test.mjs': test })
+    const { output } = await projects.run(project, ['--test', '--test-reporter', 'spec'])
+    expect(output).toMatch(/✔ part/)
+    expect(output).toMatch(/✖ failing part/)
+    expect(output).toMatch(/✔ next/)
+    // Its own refused request is explained with the part, the one of the whole test is not: that did not fail by itself.
+    expect(explanations(output)).toBe(1)
+    expect(output).toMatch(/✖ two[^]*"at the same time > two" begins while "at the same time > one" runs/)
+  },
+  timeout,
+)
 
-describe('vitest', () => {
-  it(
-    'runs the test of the guide, and a failing one with its explanation',
-    async () => {
-      const { program, test } = filesOfGuide('vitest')
-      const project = await projects.project({ 'send-message.ts': program, 'mail.test.ts': test }, ['vitest'])
-      const { code, output } = await projects.run(project, ['node_modules/vitest/vitest.mjs', 'run', '--root', project])
-      expect(output).toMatch(/Tests +1 failed \| 1 passed/)
-      expect(output).toMatch(/stderr \| mail\.test\.ts > fails/)
-      expect(output).toMatch(EXPLANATION)
-      expect(explanations(output)).toBe(1)
-      expect(code).toBe(1)
-    },
-    timeout,
-  )
-})
+it(
+  'vitest runs the test of the guide, and a failing one with its explanation',
+  async () => {
+    const { program, test } = filesOfGuide('vitest')
+    const project = await projects.project({ 'send-message.ts': program, 'mail.test.ts': test }, ['vitest'])
+    const { code, output } = await projects.run(project, ['node_modules/vitest/vitest.mjs', 'run', '--root', project])
+    expect(output).toMatch(/Tests +1 failed \| 1 passed/)
+    expect(output).toMatch(/stderr \| mail\.test\.ts > fails/)
+    expect(output).toMatch(EXPLANATION)
+    expect(explanations(output)).toBe(1)
+    expect(code).toBe(1)
+  },
+  timeout,
+)
 
 describeWith('chromium', 'Playwright', () => {
   const PLAYWRIGHT = ['node_modules/@playwright/test/cli.js', 'test', '--reporter', 'list', '--workers', '1']

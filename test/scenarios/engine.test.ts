@@ -534,181 +534,175 @@ describe('the effects of rules on the model', () => {
   })
 })
 
-describe('several scenarios', () => {
-  const two = [scenario([{ name: 'a' }], { name: 'one' }), scenario([{ name: 'b' }], { name: 'two' })]
+const two = [scenario([{ name: 'a' }], { name: 'one' }), scenario([{ name: 'b' }], { name: 'two' })]
 
-  it('fire in the order of their starts, which a new start changes', async () => {
-    const { scenarios } = mock(two)
-    expect(fired(scenarios)).toEqual(['a', 'b'])
-    await scenarios.start('one')
-    expect(fired(scenarios)).toEqual(['b', 'a'])
-    expect(scenarios.list().map(({ name }) => name)).toEqual(['one', 'two'])
-  })
+it('several scenarios: fire in the order of their starts, which a new start changes', async () => {
+  const { scenarios } = mock(two)
+  expect(fired(scenarios)).toEqual(['a', 'b'])
+  await scenarios.start('one')
+  expect(fired(scenarios)).toEqual(['b', 'a'])
+  expect(scenarios.list().map(({ name }) => name)).toEqual(['one', 'two'])
+})
 
-  it('answer a request once between them', () => {
-    const answering = (name: string): Partial<ScenarioRule> => ({ name, do: [model('timeout')], when: { every: 1 } })
-    const { scenarios } = mock([
-      scenario([answering('a')], { name: 'one' }),
-      scenario([answering('b'), { name: 'c', do: [model('malformed_json')] }], { name: 'two' }),
-    ])
-    expect(fired(scenarios)).toEqual(['a', 'c'])
-  })
+it('several scenarios: answer a request once between them', () => {
+  const answering = (name: string): Partial<ScenarioRule> => ({ name, do: [model('timeout')], when: { every: 1 } })
+  const { scenarios } = mock([
+    scenario([answering('a')], { name: 'one' }),
+    scenario([answering('b'), { name: 'c', do: [model('malformed_json')] }], { name: 'two' }),
+  ])
+  expect(fired(scenarios)).toEqual(['a', 'c'])
+})
 
-  it.each<[string, ScenarioRule['do'], string[]]>([
-    ['an answer', [model('respond', { status: 503, headers: {} })], ['a']],
-    ['the end of the connection', [model('reset_connection')], ['a']],
-    [
-      'a wait and an answer',
-      [model('latency', { min: 1, max: 1 }), model('respond', { status: 503, headers: {} })],
-      ['a'],
-    ],
-    ['a wait', [model('latency', { min: 1, max: 1 })], ['a', 'b']],
-    ['a change of the model', [model('advance_clock', { by: 1 })], ['a', 'b']],
-    ['another delivery', [model('malformed_json')], ['a', 'b']],
-  ])('%s of a second rule, on a request that a first one answers', (_title, kinds, names) => {
-    const { scenarios } = mock([
-      scenario([
-        { name: 'a', do: [model('respond', { status: 429, headers: {} })] },
-        { name: 'b', do: kinds },
-      ]),
-    ])
-    expect(fired(scenarios)).toEqual(names)
-  })
+it.each<[string, ScenarioRule['do'], string[]]>([
+  ['an answer', [model('respond', { status: 503, headers: {} })], ['a']],
+  ['the end of the connection', [model('reset_connection')], ['a']],
+  [
+    'a wait and an answer',
+    [model('latency', { min: 1, max: 1 }), model('respond', { status: 503, headers: {} })],
+    ['a'],
+  ],
+  ['a wait', [model('latency', { min: 1, max: 1 })], ['a', 'b']],
+  ['a change of the model', [model('advance_clock', { by: 1 })], ['a', 'b']],
+  ['another delivery', [model('malformed_json')], ['a', 'b']],
+])('several scenarios: %s of a second rule, on a request that a first one answers', (_title, kinds, names) => {
+  const { scenarios } = mock([
+    scenario([
+      { name: 'a', do: [model('respond', { status: 429, headers: {} })] },
+      { name: 'b', do: kinds },
+    ]),
+  ])
+  expect(fired(scenarios)).toEqual(names)
+})
 
-  it('a rule without a next state does not change the state', () => {
-    const { scenarios } = mock([
-      scenario([{ name: 'a' }, { name: 'b', when: { state: 'begin' } }], { initial: 'begin' }),
-    ])
-    expect([fired(scenarios), fired(scenarios)]).toEqual([
-      ['a', 'b'],
-      ['a', 'b'],
-    ])
-    expect(scenarios.list()).toMatchObject([{ state: 'begin' }])
-  })
+it('several scenarios: a rule without a next state does not change the state', () => {
+  const { scenarios } = mock([scenario([{ name: 'a' }, { name: 'b', when: { state: 'begin' } }], { initial: 'begin' })])
+  expect([fired(scenarios), fired(scenarios)]).toEqual([
+    ['a', 'b'],
+    ['a', 'b'],
+  ])
+  expect(scenarios.list()).toMatchObject([{ state: 'begin' }])
+})
 
-  it('one stops, the other continues', () => {
-    const { scenarios } = mock(two)
-    scenarios.stop('one')
-    expect([scenarios.active, fired(scenarios)]).toEqual([true, ['b']])
-  })
+it('several scenarios: one stops, the other continues', () => {
+  const { scenarios } = mock(two)
+  scenarios.stop('one')
+  expect([scenarios.active, fired(scenarios)]).toEqual([true, ['b']])
+})
 
-  it('are listed with their names', async () => {
-    const { scenarios } = mock([
-      scenario(
-        [{ name: 'a', then: 'next', must_fire: false, do: [model('expire_account'), model('reset_connection')] }],
-        {
-          name: 'one',
-          description: 'The first.',
-          initial: 'begin',
-        },
-      ),
-    ])
-    scenarios.define(scenario([], { name: 'two' }))
-    scenarios.define(scenario([{ name: 'c', do: [model('expire_account')] }], { name: 'three' }))
-    await scenarios.start('three')
-    expect(scenarios.list()).toEqual([
+it('several scenarios are listed with their names', async () => {
+  const { scenarios } = mock([
+    scenario(
+      [{ name: 'a', then: 'next', must_fire: false, do: [model('expire_account'), model('reset_connection')] }],
       {
         name: 'one',
         description: 'The first.',
-        running: true,
-        spent: false,
-        started: true,
-        state: 'begin',
-        rules: [
-          {
-            name: 'a',
-            at: 'service',
-            must_fire: false,
-            sentence: 'makes the account EXPIRED, resets the connection without an answer, goes to state next',
-            matched: 0,
-            hits: 0,
-            shadowed_by: [],
-          },
-        ],
+        initial: 'begin',
       },
-      { name: 'two', description: '', running: false, spent: false, started: false, state: null, rules: [] },
-      {
-        name: 'three',
-        description: '',
-        running: true,
-        spent: false,
-        started: true,
-        state: null,
-        rules: [
-          {
-            ...{ name: 'c', at: 'service', must_fire: true, sentence: 'makes the account EXPIRED' },
-            ...{ matched: 0, hits: 0, shadowed_by: [] },
-          },
-        ],
-      },
-    ])
-  })
-
-  it('are known with the bundled ones, each once', async () => {
-    const { scenarios } = mock(two)
-    const names = async () => (await scenarios.known()).map(({ name, running, started }) => [name, running, started])
-    const own = [
-      ['one', true, true],
-      ['two', true, true],
-    ]
-    expect(await names()).toEqual([...own, ['another', false, false], ['bundled', false, false]])
-    await scenarios.start('bundled')
-    expect(await names()).toEqual([...own, ['bundled', true, true], ['another', false, false]])
-  })
-
-  it('are found by name, with their text', async () => {
-    const { scenarios } = mock([scenario([{}], { text: 'name: s' })])
-    expect(await scenarios.find('s')).toMatchObject({ scenario: { name: 's', running: true }, document: 'name: s' })
-    expect(await scenarios.find('bundled')).toMatchObject({
-      scenario: { name: 'bundled', running: false },
-      document: 'name: bundled',
-    })
-    await expect(scenarios.find('x')).rejects.toThrow('there is no scenario "x"; there are bundled, s')
-  })
+    ),
+  ])
+  scenarios.define(scenario([], { name: 'two' }))
+  scenarios.define(scenario([{ name: 'c', do: [model('expire_account')] }], { name: 'three' }))
+  await scenarios.start('three')
+  expect(scenarios.list()).toEqual([
+    {
+      name: 'one',
+      description: 'The first.',
+      running: true,
+      spent: false,
+      started: true,
+      state: 'begin',
+      rules: [
+        {
+          name: 'a',
+          at: 'service',
+          must_fire: false,
+          sentence: 'makes the account EXPIRED, resets the connection without an answer, goes to state next',
+          matched: 0,
+          hits: 0,
+          shadowed_by: [],
+        },
+      ],
+    },
+    { name: 'two', description: '', running: false, spent: false, started: false, state: null, rules: [] },
+    {
+      name: 'three',
+      description: '',
+      running: true,
+      spent: false,
+      started: true,
+      state: null,
+      rules: [
+        {
+          ...{ name: 'c', at: 'service', must_fire: true, sentence: 'makes the account EXPIRED' },
+          ...{ matched: 0, hits: 0, shadowed_by: [] },
+        },
+      ],
+    },
+  ])
 })
 
-describe('a scenario that is defined again', () => {
-  const again = scenario([{ name: 'new' }], { initial: 'begin' })
+it('several scenarios are known with the bundled ones, each once', async () => {
+  const { scenarios } = mock(two)
+  const names = async () => (await scenarios.known()).map(({ name, running, started }) => [name, running, started])
+  const own = [
+    ['one', true, true],
+    ['two', true, true],
+  ]
+  expect(await names()).toEqual([...own, ['another', false, false], ['bundled', false, false]])
+  await scenarios.start('bundled')
+  expect(await names()).toEqual([...own, ['bundled', true, true], ['another', false, false]])
+})
 
-  it('starts anew when it runs', () => {
-    const { scenarios, environment } = mock([scenario([{ name: 'old', then: 'end' }], { initial: 'begin' })])
-    environment.clock.advance(60_000)
-    expect(fired(scenarios)).toEqual(['old'])
-    scenarios.define(again)
-    expect(scenarios.list()).toMatchObject([{ running: true, state: 'begin', rules: [{ name: 'new', matched: 0 }] }])
-    expect(fired(scenarios)).toEqual(['new'])
+it('several scenarios are found by name, with their text', async () => {
+  const { scenarios } = mock([scenario([{}], { text: 'name: s' })])
+  expect(await scenarios.find('s')).toMatchObject({ scenario: { name: 's', running: true }, document: 'name: s' })
+  expect(await scenarios.find('bundled')).toMatchObject({
+    scenario: { name: 'bundled', running: false },
+    document: 'name: bundled',
   })
+  await expect(scenarios.find('x')).rejects.toThrow('there is no scenario "x"; there are bundled, s')
+})
 
-  it('counts its times from then on', () => {
-    const { scenarios, environment } = mock([scenario([{}])])
-    environment.clock.advance(60_000)
-    scenarios.define(scenario([{ when: { until: { after: 60_000 } } }]))
-    environment.clock.advance(59_999)
-    expect(fired(scenarios)).toEqual(['r'])
-    environment.clock.advance(1)
-    expect(fired(scenarios)).toEqual([])
-  })
+const again = scenario([{ name: 'new' }], { initial: 'begin' })
 
-  it('stays one of the start, or one started by hand', async () => {
-    const { scenarios } = mock([scenario([{}])])
-    scenarios.define(again, false)
-    expect(scenarios.history()).toMatchObject([{ started: 2, startedManually: false }])
-    scenarios.define(again)
-    expect(scenarios.history()).toMatchObject([{ started: 3, startedManually: true }])
-    scenarios.reset()
-    await scenarios.start('s')
-    scenarios.define(again, false)
-    scenarios.reset()
-    expect(scenarios.list()).toMatchObject([{ rules: [{ name: 'r' }] }])
-  })
+it('a scenario that is defined again starts anew when it runs', () => {
+  const { scenarios, environment } = mock([scenario([{ name: 'old', then: 'end' }], { initial: 'begin' })])
+  environment.clock.advance(60_000)
+  expect(fired(scenarios)).toEqual(['old'])
+  scenarios.define(again)
+  expect(scenarios.list()).toMatchObject([{ running: true, state: 'begin', rules: [{ name: 'new', matched: 0 }] }])
+  expect(fired(scenarios)).toEqual(['new'])
+})
 
-  it('whose faults are those of a newer version is refused', async () => {
-    const { scenarios } = mock([])
-    for (const kind of ['of_a_newer_version', 'constructor']) {
-      scenarios.define(scenario([{ do: [model(kind)] }]))
-      await expect(scenarios.start('s')).rejects.toThrow(`there is no fault ${kind}; a newer version may have it`)
-    }
-  })
+it('a scenario that is defined again counts its times from then on', () => {
+  const { scenarios, environment } = mock([scenario([{}])])
+  environment.clock.advance(60_000)
+  scenarios.define(scenario([{ when: { until: { after: 60_000 } } }]))
+  environment.clock.advance(59_999)
+  expect(fired(scenarios)).toEqual(['r'])
+  environment.clock.advance(1)
+  expect(fired(scenarios)).toEqual([])
+})
+
+it('a scenario that is defined again stays one of the start, or one started by hand', async () => {
+  const { scenarios } = mock([scenario([{}])])
+  scenarios.define(again, false)
+  expect(scenarios.history()).toMatchObject([{ started: 2, startedManually: false }])
+  scenarios.define(again)
+  expect(scenarios.history()).toMatchObject([{ started: 3, startedManually: true }])
+  scenarios.reset()
+  await scenarios.start('s')
+  scenarios.define(again, false)
+  scenarios.reset()
+  expect(scenarios.list()).toMatchObject([{ rules: [{ name: 'r' }] }])
+})
+
+it('a scenario that is defined again: whose faults are those of a newer version is refused', async () => {
+  const { scenarios } = mock([])
+  for (const kind of ['of_a_newer_version', 'constructor']) {
+    scenarios.define(scenario([{ do: [model(kind)] }]))
+    await expect(scenarios.start('s')).rejects.toThrow(`there is no fault ${kind}; a newer version may have it`)
+  }
 })
 
 describe('scenarios and their rows', () => {

@@ -6,18 +6,16 @@ import { injectedResponse } from '../../src/scenarios/delivery.ts'
 import { respond } from '../../src/scenarios/faults/respond.ts'
 import { errorCode, it } from './scenario-mock.ts'
 
-describe('the default answer of respond at service', () => {
-  const errors = ROUTES.flatMap(({ operation, statuses }) =>
-    statuses.filter((status) => status >= 400).map((status) => [operation, status] as const),
-  )
+const errors = ROUTES.flatMap(({ operation, statuses }) =>
+  statuses.filter((status) => status >= 400).map((status) => [operation, status] as const),
+)
 
-  it.each(errors)('%s %i is what the spec declares', (operation, status) => {
-    const params = { status, headers: {} }
-    const asked = { at: 'service', operation, executionId: () => 'exec_1', accountId: () => 'ca_1' } as const
-    const answer = injectedResponse([{ kind: 'respond', fault: respond, params }], asked)
-    const body = answer?.error ? errorBody(answer.error, 'req_1') : answer?.body
-    expect(checkResponse(operation, status, body)).toEqual([])
-  })
+it.each(errors)('the default answer of respond at service: %s %i is what the spec declares', (operation, status) => {
+  const params = { status, headers: {} }
+  const asked = { at: 'service', operation, executionId: () => 'exec_1', accountId: () => 'ca_1' } as const
+  const answer = injectedResponse([{ kind: 'respond', fault: respond, params }], asked)
+  const body = answer?.error ? errorBody(answer.error, 'req_1') : answer?.body
+  expect(checkResponse(operation, status, body)).toEqual([])
 })
 
 describe('rules at their places', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ownMember } from '../../src/model/domain/json.ts'
 import type { JsonObject } from '../../src/model/domain/json.ts'
 import { components, document, fidelity, operations, walk } from './document.ts'
@@ -20,33 +20,31 @@ for (const [, id = '', basis = ''] of fidelity.matchAll(/^\| (G\d+) .*\| ([^|]+?
   explained.set(id, new Set([...(explained.get(id) ?? []), ...kinds]))
 }
 
-describe('the basis of the contract', () => {
-  it.each(operations)(
-    'is given for $id, its parameters and each of its statuses',
-    ({ object, parameters, responses }) => {
-      const parts = [object, ...parameters, ...responses.map(([, response]) => response)]
-      expect(parts.map(basisOf)).toEqual(parts.map(() => expect.stringMatching(LEGAL)))
-    },
-  )
+it.each(operations)(
+  'is given for $id, its parameters and each of its statuses',
+  ({ object, parameters, responses }) => {
+    const parts = [object, ...parameters, ...responses.map(([, response]) => response)]
+    expect(parts.map(basisOf)).toEqual(parts.map(() => expect.stringMatching(LEGAL)))
+  },
+)
 
-  it.each(['schemas', 'parameters', 'headers', 'securitySchemes'])('is given for each of the shared %s', (kind) => {
-    const without = components(kind).filter(([, component]) => !LEGAL.test(basisOf(component)))
-    expect(without.map(([name]) => name)).toEqual([])
-  })
+it.each(['schemas', 'parameters', 'headers', 'securitySchemes'])('is given for each of the shared %s', (kind) => {
+  const without = components(kind).filter(([, component]) => !LEGAL.test(basisOf(component)))
+  expect(without.map(([name]) => name)).toEqual([])
+})
 
-  it('has a legal form wherever it is used', () => {
-    expect(used.filter((basis) => !LEGAL.test(basis))).toEqual([])
-  })
+it('has a legal form wherever it is used', () => {
+  expect(used.filter((basis) => !LEGAL.test(basis))).toEqual([])
+})
 
-  it('names only identifiers that docs/fidelity.md explains, with the same basis', () => {
-    const claims = used.filter((basis) => basis.includes(':G')).map((basis) => basis.split(':'))
-    const wrong = claims.filter(([kind = '', id = '']) => !explained.get(id)?.has(kind))
-    expect(claims.length).toBeGreaterThan(10)
-    expect(wrong).toEqual([])
-  })
+it('names only identifiers that docs/fidelity.md explains, with the same basis', () => {
+  const claims = used.filter((basis) => basis.includes(':G')).map((basis) => basis.split(':'))
+  const wrong = claims.filter(([kind = '', id = '']) => !explained.get(id)?.has(kind))
+  expect(claims.length).toBeGreaterThan(10)
+  expect(wrong).toEqual([])
+})
 
-  it('names each of the operations 1 to 14 by its part of the document', () => {
-    const parts = operations.map(({ object }) => basisOf(object)).filter((basis) => basis.startsWith('document:4.'))
-    expect(parts.sort()).toEqual(Array.from({ length: 14 }, (_, index) => `document:4.${index + 1}`).sort())
-  })
+it('names each of the operations 1 to 14 by its part of the document', () => {
+  const parts = operations.map(({ object }) => basisOf(object)).filter((basis) => basis.startsWith('document:4.'))
+  expect(parts.sort()).toEqual(Array.from({ length: 14 }, (_, index) => `document:4.${index + 1}`).sort())
 })

@@ -103,111 +103,107 @@ describe('the operations of the contract', () => {
   })
 })
 
-describe('the enumerations of the contract', () => {
-  it.each([
-    ['ErrorCode', schema('ErrorCode'), Object.keys(ERROR_CATALOGUE)],
-    ['AuthorizationType', schema('AuthorizationType'), AUTHORIZATION_TYPES],
-    ['AccountStatus', schema('AccountStatus'), ACCOUNT_STATUSES],
-    ['Connection.status', property('Connection', 'status'), CONNECTION_STATUSES],
-    ['Connection.type', property('Connection', 'type'), CONNECTION_TYPES],
-  ])('list for %s what the domain knows, in its order', (_, holder, values) => {
-    expect(strings(holder, 'enum')).toEqual([...values])
-  })
-
-  it('list every numeric code that the error catalogue uses', () => {
-    const codes = [...new Set(Object.values(ERROR_CATALOGUE).map(({ code }) => code))].sort((a, b) => a - b)
-    expect(ownMember(property('ErrorBody', 'code'), 'enum')).toEqual(codes)
-  })
+it.each([
+  ['ErrorCode', schema('ErrorCode'), Object.keys(ERROR_CATALOGUE)],
+  ['AuthorizationType', schema('AuthorizationType'), AUTHORIZATION_TYPES],
+  ['AccountStatus', schema('AccountStatus'), ACCOUNT_STATUSES],
+  ['Connection.status', property('Connection', 'status'), CONNECTION_STATUSES],
+  ['Connection.type', property('Connection', 'type'), CONNECTION_TYPES],
+])('the enumerations of the contract: list for %s what the domain knows, in its order', (_, holder, values) => {
+  expect(strings(holder, 'enum')).toEqual([...values])
 })
 
-describe('the request schemas', () => {
-  it.each(requestSchemas)('let unknown fields through: %s', (name) => {
-    expect(ownMember(schema(name), 'additionalProperties')).not.toBe(false)
-    expect(ownMember(schema(name), 'unevaluatedProperties')).toBeUndefined()
-  })
+it('the enumerations of the contract: list every numeric code that the error catalogue uses', () => {
+  const codes = [...new Set(Object.values(ERROR_CATALOGUE).map(({ code }) => code))].sort((a, b) => a - b)
+  expect(ownMember(property('ErrorBody', 'code'), 'enum')).toEqual(codes)
+})
 
-  it('accept any value in output-only fields, which are ignored', () => {
-    const sent = {
-      id: 1,
-      status: 'NONSENSE',
-      updated_at: {},
-      authorization_details: { workspace_dwd: { scopes: 'x' } },
-    }
-    expect(judgeBy('ConnectedAccountInput', sent)).toEqual([])
-  })
+it.each(requestSchemas)('the request schemas: let unknown fields through: %s', (name) => {
+  expect(ownMember(schema(name), 'additionalProperties')).not.toBe(false)
+  expect(ownMember(schema(name), 'unevaluatedProperties')).toBeUndefined()
+})
 
-  const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 'v']))
-  const provider = (fields: JsonObject) => ({ display_name: 'Notes', ...fields })
+it('the request schemas: accept any value in output-only fields, which are ignored', () => {
+  const sent = {
+    id: 1,
+    status: 'NONSENSE',
+    updated_at: {},
+    authorization_details: { workspace_dwd: { scopes: 'x' } },
+  }
+  expect(judgeBy('ConnectedAccountInput', sent)).toEqual([])
+})
 
-  it.each([
-    ['CreateProviderRequest', provider({ metadata: pairs(20) })],
-    ['CreateProviderRequest', provider({ metadata: { ['k'.repeat(25)]: 'v'.repeat(256) } })],
-    ['CreateProviderRequest', provider({ proxy_url: 'https://proxy.example' })],
-    ['UpdateProviderRequest', {}],
-    ['CreateConnectedAccountRequest', { connector: 'Az0 _:-', identifier: 'a' }],
-    ['UpdateConnectedAccountRequest', { connected_account: {}, connector: '' }],
-    ['CreateMagicLinkRequest', {}],
-    ['ExecuteToolRequest', { tool_name: 't', params: { a: null } }],
-  ])('accept what is inside the limits: %s %j', (name, value) => {
-    expect(judgeBy(name, value)).toEqual([])
-  })
+const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 'v']))
+const provider = (fields: JsonObject) => ({ display_name: 'Notes', ...fields })
 
-  it.each<[string, unknown]>([
-    ['CreateProviderRequest', {}],
-    ['CreateProviderRequest', { display_name: '' }],
-    ['CreateProviderRequest', { display_name: 'n'.repeat(201) }],
-    ['CreateProviderRequest', provider({ metadata: pairs(21) })],
-    ['CreateProviderRequest', provider({ metadata: { ab: 'v' } })],
-    ['CreateProviderRequest', provider({ metadata: { ['k'.repeat(26)]: 'v' } })],
-    ['CreateProviderRequest', provider({ metadata: { abc: '' } })],
-    ['CreateProviderRequest', provider({ metadata: { abc: 'v'.repeat(257) } })],
-    ['CreateProviderRequest', provider({ metadata: { abc: 1 } })],
-    ['CreateProviderRequest', provider({ proxy_url: 'http://proxy.example' })],
-    ['CreateProviderRequest', provider({ proxy_url: 'https://proxy.example/\nx' })],
-    ['CreateProviderRequest', provider({ auth_patterns: ['OAUTH'] })],
-    ['UpdateProviderRequest', { display_name: '' }],
-    ['CreateConnectedAccountRequest', { connector: 'mail' }],
-    ['CreateConnectedAccountRequest', { identifier: 'a' }],
-    ['CreateConnectedAccountRequest', { connector: '', identifier: 'a' }],
-    ['CreateConnectedAccountRequest', { connector: 'mail', identifier: '' }],
-    ['CreateConnectedAccountRequest', { connector: 'mail/x', identifier: 'a' }],
-    ['CreateConnectedAccountRequest', { connector: 'mail', identifier: 'a', connected_account: [] }],
-    ['UpdateConnectedAccountRequest', { id: 'ca_1' }],
-    ['UpdateConnectedAccountRequest', { id: 1, connected_account: {} }],
-    ['UpdateConnectedAccountRequest', { id: 'ca_1', connected_account: { api_config: 'fast' } }],
-    ['CreateMagicLinkRequest', { state: 5 }],
-    ['VerifyUserRequest', { auth_request_id: 'abc' }],
-    ['VerifyUserRequest', { auth_request_id: '', identifier: 'a' }],
-    ['VerifyUserRequest', { auth_request_id: 'a+b=', identifier: 'a' }],
-    ['VerifyUserRequest', { auth_request_id: 'abc', identifier: '' }],
-    ['DeleteConnectedAccountRequest', { id: null }],
-    ['ExecuteToolRequest', { tool_input: {} }],
-    ['ExecuteToolRequest', { tool_name: '' }],
-    ['ExecuteToolRequest', { tool_name: 't', tool_input: [] }],
-    ['TokenRequest', { client_id: 'a', client_secret: 'b' }],
-    ['TokenRequest', { grant_type: 'password' }],
-  ])('refuse what is outside the limits: %s %j', (name, value) => {
-    expect(judgeBy(name, value)).not.toEqual([])
-  })
+it.each([
+  ['CreateProviderRequest', provider({ metadata: pairs(20) })],
+  ['CreateProviderRequest', provider({ metadata: { ['k'.repeat(25)]: 'v'.repeat(256) } })],
+  ['CreateProviderRequest', provider({ proxy_url: 'https://proxy.example' })],
+  ['UpdateProviderRequest', {}],
+  ['CreateConnectedAccountRequest', { connector: 'Az0 _:-', identifier: 'a' }],
+  ['UpdateConnectedAccountRequest', { connected_account: {}, connector: '' }],
+  ['CreateMagicLinkRequest', {}],
+  ['ExecuteToolRequest', { tool_name: 't', params: { a: null } }],
+])('the request schemas: accept what is inside the limits: %s %j', (name, value) => {
+  expect(judgeBy(name, value)).toEqual([])
+})
 
-  it.each([
-    ['list_connected_accounts', 'page_size', [0, 100], [-1, 101, 1.5, 'ten']],
-    ['list_connected_accounts', 'connection_names', [Array(20).fill('a')], [Array(21).fill('a')]],
-    ['search_connected_accounts', 'page_size', [1, 30], [0, 31]],
-    ['search_connected_accounts', 'query', ['abc'], ['ab', '']],
-    ['list_tools', 'page_size', [0, 1000], [-1, 1001]],
-    ['get_connected_account_auth', 'connector', ['', 'a b'], ['a/b']],
-  ])('bound the parameters: %s %s', (id, name, good, bad) => {
-    const operation = operations.find((one) => one.id === id)
-    const at = operation && list(operation.object, 'parameters').findIndex((one) => follow(one).name === name)
-    const reference = operation && list(operation.object, 'parameters')[at ?? -1]
-    const start = reference && ownMember(reference, '$ref')
-    const schemaPointer = start
-      ? `${text(reference, '$ref').slice(1)}/schema`
-      : `${operation?.pointer}/parameters/${at}/schema`
-    expect(good.flatMap((value) => judge(schemaPointer, value))).toEqual([])
-    expect(bad.filter((value) => judge(schemaPointer, value).length === 0)).toEqual([])
-  })
+it.each<[string, unknown]>([
+  ['CreateProviderRequest', {}],
+  ['CreateProviderRequest', { display_name: '' }],
+  ['CreateProviderRequest', { display_name: 'n'.repeat(201) }],
+  ['CreateProviderRequest', provider({ metadata: pairs(21) })],
+  ['CreateProviderRequest', provider({ metadata: { ab: 'v' } })],
+  ['CreateProviderRequest', provider({ metadata: { ['k'.repeat(26)]: 'v' } })],
+  ['CreateProviderRequest', provider({ metadata: { abc: '' } })],
+  ['CreateProviderRequest', provider({ metadata: { abc: 'v'.repeat(257) } })],
+  ['CreateProviderRequest', provider({ metadata: { abc: 1 } })],
+  ['CreateProviderRequest', provider({ proxy_url: 'http://proxy.example' })],
+  ['CreateProviderRequest', provider({ proxy_url: 'https://proxy.example/\nx' })],
+  ['CreateProviderRequest', provider({ auth_patterns: ['OAUTH'] })],
+  ['UpdateProviderRequest', { display_name: '' }],
+  ['CreateConnectedAccountRequest', { connector: 'mail' }],
+  ['CreateConnectedAccountRequest', { identifier: 'a' }],
+  ['CreateConnectedAccountRequest', { connector: '', identifier: 'a' }],
+  ['CreateConnectedAccountRequest', { connector: 'mail', identifier: '' }],
+  ['CreateConnectedAccountRequest', { connector: 'mail/x', identifier: 'a' }],
+  ['CreateConnectedAccountRequest', { connector: 'mail', identifier: 'a', connected_account: [] }],
+  ['UpdateConnectedAccountRequest', { id: 'ca_1' }],
+  ['UpdateConnectedAccountRequest', { id: 1, connected_account: {} }],
+  ['UpdateConnectedAccountRequest', { id: 'ca_1', connected_account: { api_config: 'fast' } }],
+  ['CreateMagicLinkRequest', { state: 5 }],
+  ['VerifyUserRequest', { auth_request_id: 'abc' }],
+  ['VerifyUserRequest', { auth_request_id: '', identifier: 'a' }],
+  ['VerifyUserRequest', { auth_request_id: 'a+b=', identifier: 'a' }],
+  ['VerifyUserRequest', { auth_request_id: 'abc', identifier: '' }],
+  ['DeleteConnectedAccountRequest', { id: null }],
+  ['ExecuteToolRequest', { tool_input: {} }],
+  ['ExecuteToolRequest', { tool_name: '' }],
+  ['ExecuteToolRequest', { tool_name: 't', tool_input: [] }],
+  ['TokenRequest', { client_id: 'a', client_secret: 'b' }],
+  ['TokenRequest', { grant_type: 'password' }],
+])('the request schemas: refuse what is outside the limits: %s %j', (name, value) => {
+  expect(judgeBy(name, value)).not.toEqual([])
+})
+
+it.each([
+  ['list_connected_accounts', 'page_size', [0, 100], [-1, 101, 1.5, 'ten']],
+  ['list_connected_accounts', 'connection_names', [Array(20).fill('a')], [Array(21).fill('a')]],
+  ['search_connected_accounts', 'page_size', [1, 30], [0, 31]],
+  ['search_connected_accounts', 'query', ['abc'], ['ab', '']],
+  ['list_tools', 'page_size', [0, 1000], [-1, 1001]],
+  ['get_connected_account_auth', 'connector', ['', 'a b'], ['a/b']],
+])('the request schemas: bound the parameters: %s %s', (id, name, good, bad) => {
+  const operation = operations.find((one) => one.id === id)
+  const at = operation && list(operation.object, 'parameters').findIndex((one) => follow(one).name === name)
+  const reference = operation && list(operation.object, 'parameters')[at ?? -1]
+  const start = reference && ownMember(reference, '$ref')
+  const schemaPointer = start
+    ? `${text(reference, '$ref').slice(1)}/schema`
+    : `${operation?.pointer}/parameters/${at}/schema`
+  expect(good.flatMap((value) => judge(schemaPointer, value))).toEqual([])
+  expect(bad.filter((value) => judge(schemaPointer, value).length === 0)).toEqual([])
 })
 
 describe('the answer schemas', () => {
@@ -258,9 +254,7 @@ describe('the answer schemas', () => {
   })
 })
 
-describe('the shared schemas', () => {
-  it.each(components('schemas').map(([name]) => name))('compile and are described: %s', (name) => {
-    expect(() => judgeBy(name, {})).not.toThrow()
-    expect(text(schema(name), 'description')).not.toBe('')
-  })
+it.each(components('schemas').map(([name]) => name))('the shared schemas: compile and are described: %s', (name) => {
+  expect(() => judgeBy(name, {})).not.toThrow()
+  expect(text(schema(name), 'description')).not.toBe('')
 })

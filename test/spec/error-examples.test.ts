@@ -1,6 +1,6 @@
 import type { ExplanationDocument } from '../../src/journal/request-journal/explain.ts'
 import type { Response } from 'supertest'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { pretty } from '../../.build/generate/pretty.ts'
 import { ROOT } from '../../.build/project.ts'
 import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
@@ -145,32 +145,30 @@ const GENERAL: Readonly<Record<string, Provoke>> = {
 /** What the reference of errors shows: each request with its answer and explanation. `vitest -u` writes it, and `npm run generate` reads it. */
 const RECORDED = '.build/generate/recorded/errors.json'
 
-describe('the examples of errors in spec/openapi.yaml', () => {
-  const examples = errorExamples()
-  const recorded: Record<string, unknown> = {}
+const examples = errorExamples()
+const recorded: Record<string, unknown> = {}
 
-  it('are all produced here', () => {
-    expect(Object.keys(PROVOKED).sort()).toEqual([...examples.keys()].sort())
+it('are all produced here', () => {
+  expect(Object.keys(PROVOKED).sort()).toEqual([...examples.keys()].sort())
+})
+
+it.each([...examples])('%s is the answer of the mock', async (name, example) => {
+  const provoked = PROVOKED[name] ?? []
+  const [options, provoke] = typeof provoked === 'function' ? [{}, provoked] : provoked
+  await withToolmock(options ?? {}, async (mock) => {
+    const answer = await provoke!(mock)
+    expect(withoutRandomValues(answer.body)).toEqual(withoutRandomValues(example))
+    recorded[name] = await recordOf(mock, answer)
   })
+})
 
-  it.each([...examples])('%s is the answer of the mock', async (name, example) => {
-    const provoked = PROVOKED[name] ?? []
-    const [options, provoke] = typeof provoked === 'function' ? [{}, provoked] : provoked
-    await withToolmock(options ?? {}, async (mock) => {
-      const answer = await provoke!(mock)
-      expect(withoutRandomValues(answer.body)).toEqual(withoutRandomValues(example))
-      recorded[name] = await recordOf(mock, answer)
+it('and general ones are explained as docs/errors.md shows', async () => {
+  for (const [name, provoke] of Object.entries(GENERAL))
+    await withToolmock({}, async (mock) => {
+      recorded[name] = await recordOf(mock, await provoke(mock))
     })
-  })
-
-  it('and general ones are explained as docs/errors.md shows', async () => {
-    for (const [name, provoke] of Object.entries(GENERAL))
-      await withToolmock({}, async (mock) => {
-        recorded[name] = await recordOf(mock, await provoke(mock))
-      })
-    const text = await pretty(ROOT, RECORDED, JSON.stringify(recorded))
-    await expect(text).toMatchFileSnapshot(`${ROOT}${RECORDED}`)
-  })
+  const text = await pretty(ROOT, RECORDED, JSON.stringify(recorded))
+  await expect(text).toMatchFileSnapshot(`${ROOT}${RECORDED}`)
 })
 
 /** Bodies that were sent and that the journal does not have, because the mock did not read them. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { grpcCodeOf, ERROR_CATALOGUE, isToolErrorStatus } from '../../src/model/domain/errors.ts'
 import { isJsonObject, ownMember } from '../../src/model/domain/json.ts'
 import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
@@ -45,41 +45,37 @@ function claim(value: JsonValue): [code: JsonValue | undefined, name: string] | 
   return info !== undefined && isJsonObject(info) ? [ownMember(value, 'code'), text(info, 'error_code')] : null
 }
 
-describe('the examples of the contract', () => {
-  it.each([...requestExamples, ...responseExamples])('fit their schema: $title', ({ schema, value }) => {
-    expect(judge(schema, value)).toEqual([])
-  })
+it.each([...requestExamples, ...responseExamples])('fit their schema: $title', ({ schema, value }) => {
+  expect(judge(schema, value)).toEqual([])
+})
 
-  it.each(operations)('exist for each body of $id', ({ id, object, responses }) => {
-    const bodies = responses
-      .filter(([, response]) => ownMember(response, 'content'))
-      .map(([status]) => `${id} ${status} `)
-    const expected = ownMember(object, 'requestBody') ? [`${id} request `, ...bodies] : bodies
-    const titles = [...requestExamples, ...responseExamples].map(({ title }) => title)
-    expect(bodies).not.toEqual([])
-    expect(expected.filter((start) => !titles.some((title) => title.startsWith(start)))).toEqual([])
-  })
+it.each(operations)('exist for each body of $id', ({ id, object, responses }) => {
+  const bodies = responses
+    .filter(([, response]) => ownMember(response, 'content'))
+    .map(([status]) => `${id} ${status} `)
+  const expected = ownMember(object, 'requestBody') ? [`${id} request `, ...bodies] : bodies
+  const titles = [...requestExamples, ...responseExamples].map(({ title }) => title)
+  expect(bodies).not.toEqual([])
+  expect(expected.filter((start) => !titles.some((title) => title.startsWith(start)))).toEqual([])
+})
 
-  const errors = responseExamples.filter(({ value }) => claim(value))
-  it.each(errors)('carry the code and status of the error catalogue: $title', ({ value, status }) => {
-    const [code, name] = claim(value) ?? []
-    const catalogued = new Map<string, { status: number; code: number }>(Object.entries(ERROR_CATALOGUE)).get(
-      name ?? '',
-    )
-    const ofTool = name === 'TOOL_ERROR' && isToolErrorStatus(Number(status))
-    expect(Number(status)).toBe(ofTool ? Number(status) : catalogued?.status)
-    expect(code).toBe(grpcCodeOf(String(name), Number(status)))
-  })
+const errors = responseExamples.filter(({ value }) => claim(value))
+it.each(errors)('carry the code and status of the error catalogue: $title', ({ value, status }) => {
+  const [code, name] = claim(value) ?? []
+  const catalogued = new Map<string, { status: number; code: number }>(Object.entries(ERROR_CATALOGUE)).get(name ?? '')
+  const ofTool = name === 'TOOL_ERROR' && isToolErrorStatus(Number(status))
+  expect(Number(status)).toBe(ofTool ? Number(status) : catalogued?.status)
+  expect(code).toBe(grpcCodeOf(String(name), Number(status)))
+})
 
-  it('show each error that an operation can answer', () => {
-    const scenarios = ['RATE_LIMITED', 'TIMED_OUT']
-    const ofMcp = ['MCP_SESSION_NOT_FOUND']
-    const general = ['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'STORAGE_UNAVAILABLE', 'INTERNAL', ...scenarios, ...ofMcp]
-    const shown = new Set(errors.map(({ value }) => claim(value)?.[1] ?? ''))
-    expect([...shown].sort()).toEqual(
-      Object.keys(ERROR_CATALOGUE)
-        .filter((name) => !general.includes(name))
-        .sort(),
-    )
-  })
+it('show each error that an operation can answer', () => {
+  const scenarios = ['RATE_LIMITED', 'TIMED_OUT']
+  const ofMcp = ['MCP_SESSION_NOT_FOUND']
+  const general = ['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'STORAGE_UNAVAILABLE', 'INTERNAL', ...scenarios, ...ofMcp]
+  const shown = new Set(errors.map(({ value }) => claim(value)?.[1] ?? ''))
+  expect([...shown].sort()).toEqual(
+    Object.keys(ERROR_CATALOGUE)
+      .filter((name) => !general.includes(name))
+      .sort(),
+  )
 })

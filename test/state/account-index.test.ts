@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Account } from '../../src/model/domain/account.ts'
 import type { Position } from '../../src/model/domain/page-token.ts'
 import { rangeAt } from '../../src/service/operations/paging.ts'
@@ -99,111 +99,107 @@ function apply(index: AccountIndex, naive: NaiveAccounts, each: Step): void {
   else naive.rows.delete(id)
 }
 
-describe('AccountIndex', () => {
-  it('answers pages, totals and look-ups like a scan of all accounts, after any changes', () => {
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 80, size: 'max' }), (steps) => {
-        const naive = new NaiveAccounts()
-        const index = new AccountIndex((id) => naive.rows.get(id))
-        for (const each of steps) apply(index, naive, each)
-        for (const each of naive.rows.values()) expect(index.byId(each.id)).toBe(each)
-        for (const connector of NAMES) for (const id of IDENTIFIERS) expectFound(index, naive, [connector, id])
-      }),
-      { numRuns: 300 },
-    )
-  })
+it('answers pages, totals and look-ups like a scan of all accounts, after any changes', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80, size: 'max' }), (steps) => {
+      const naive = new NaiveAccounts()
+      const index = new AccountIndex((id) => naive.rows.get(id))
+      for (const each of steps) apply(index, naive, each)
+      for (const each of naive.rows.values()) expect(index.byId(each.id)).toBe(each)
+      for (const connector of NAMES) for (const id of IDENTIFIERS) expectFound(index, naive, [connector, id])
+    }),
+    { numRuns: 300 },
+  )
+})
 
-  it('finds new accounts by filters that were asked before', () => {
-    const filters = fc.uniqueArray(filter, { minLength: 1, maxLength: 6 })
-    fc.assert(
-      fc.property(filters, fc.array(fc.record(places), { maxLength: 12 }), (asked, added) => {
-        const naive = new NaiveAccounts()
-        const index = new AccountIndex((id) => naive.rows.get(id))
-        for (const [at, each] of added.entries()) {
-          for (const one of asked) apply(index, naive, { where: one })
-          apply(index, naive, { put: { sequence: at + 1, ...each } })
-        }
+it('finds new accounts by filters that were asked before', () => {
+  const filters = fc.uniqueArray(filter, { minLength: 1, maxLength: 6 })
+  fc.assert(
+    fc.property(filters, fc.array(fc.record(places), { maxLength: 12 }), (asked, added) => {
+      const naive = new NaiveAccounts()
+      const index = new AccountIndex((id) => naive.rows.get(id))
+      for (const [at, each] of added.entries()) {
         for (const one of asked) apply(index, naive, { where: one })
-      }),
-      { numRuns: 300 },
-    )
-  })
+        apply(index, naive, { put: { sequence: at + 1, ...each } })
+      }
+      for (const one of asked) apply(index, naive, { where: one })
+    }),
+    { numRuns: 300 },
+  )
+})
 
-  it('has pages that visit every match once, forward and back, while others are deleted', () => {
-    const index = new AccountIndex(() => undefined)
-    const accounts = Array.from({ length: 3000 }, (_, at) => account(at + 1))
-    for (const each of accounts) index.update(undefined, each)
-    const pageAt = (position: Position, size: number): readonly Account[] => {
-      const matches = index.where({ query: 'USER' })
-      const { from, to } = rangeAt(matches, ({ sequence }) => sequence, position, size)
-      return matches.slice(from, to)
-    }
-    const seen: number[] = []
-    for (let page = pageAt({ after: 0 }, 100); page.length > 0; page = pageAt({ after: seen.at(-1) ?? 0 }, 100)) {
-      seen.push(...page.map(({ sequence }) => sequence))
-      for (const each of page) if (each.sequence % 2 === 0) index.update(each, undefined)
-    }
-    expect(seen).toEqual(accounts.map(({ sequence }) => sequence))
-    expect(pageAt({ before: 3001 }, 2).map(({ sequence }) => sequence)).toEqual([2997, 2999])
-    expect(pageAt({ before: 4 }, 5).map(({ sequence }) => sequence)).toEqual([1, 3])
-    expect(pageAt({ after: 2999 }, 5)).toEqual([])
-  })
+it('has pages that visit every match once, forward and back, while others are deleted', () => {
+  const index = new AccountIndex(() => undefined)
+  const accounts = Array.from({ length: 3000 }, (_, at) => account(at + 1))
+  for (const each of accounts) index.update(undefined, each)
+  const pageAt = (position: Position, size: number): readonly Account[] => {
+    const matches = index.where({ query: 'USER' })
+    const { from, to } = rangeAt(matches, ({ sequence }) => sequence, position, size)
+    return matches.slice(from, to)
+  }
+  const seen: number[] = []
+  for (let page = pageAt({ after: 0 }, 100); page.length > 0; page = pageAt({ after: seen.at(-1) ?? 0 }, 100)) {
+    seen.push(...page.map(({ sequence }) => sequence))
+    for (const each of page) if (each.sequence % 2 === 0) index.update(each, undefined)
+  }
+  expect(seen).toEqual(accounts.map(({ sequence }) => sequence))
+  expect(pageAt({ before: 3001 }, 2).map(({ sequence }) => sequence)).toEqual([2997, 2999])
+  expect(pageAt({ before: 4 }, 5).map(({ sequence }) => sequence)).toEqual([1, 3])
+  expect(pageAt({ after: 2999 }, 5)).toEqual([])
+})
 
-  it.each(['ann@x\nmail', 'mail\nmail'])('finds nothing by %j, which spans two fields', (query) => {
-    const index = new AccountIndex(() => undefined)
-    index.update(undefined, account(1, { identifier: 'ann@x', connector: 'mail', provider: 'mail' }))
-    expect(index.where({ query })).toEqual([])
-    expect(index.where({ query: 'ann@x' })).toHaveLength(1)
-  })
+it.each(['ann@x\nmail', 'mail\nmail'])('finds nothing by %j, which spans two fields', (query) => {
+  const index = new AccountIndex(() => undefined)
+  index.update(undefined, account(1, { identifier: 'ann@x', connector: 'mail', provider: 'mail' }))
+  expect(index.where({ query })).toEqual([])
+  expect(index.where({ query: 'ann@x' })).toHaveLength(1)
+})
 
-  it('finds the account of one scope among thousands with the same name', () => {
-    const index = new AccountIndex(() => undefined)
-    for (let at = 1; at <= 5000; at++)
-      index.update(undefined, account(at, { identifier: 'me', organization_id: `org_${at}` }))
-    expect(index.inScope('mail', 'me', { organization_id: 'org_4321', user_id: '' })?.sequence).toBe(4321)
-    expect(index.inScope('mail', 'me', { organization_id: 'org_4321', user_id: 'u' })).toBeUndefined()
-  })
+it('finds the account of one scope among thousands with the same name', () => {
+  const index = new AccountIndex(() => undefined)
+  for (let at = 1; at <= 5000; at++)
+    index.update(undefined, account(at, { identifier: 'me', organization_id: `org_${at}` }))
+  expect(index.inScope('mail', 'me', { organization_id: 'org_4321', user_id: '' })?.sequence).toBe(4321)
+  expect(index.inScope('mail', 'me', { organization_id: 'org_4321', user_id: 'u' })).toBeUndefined()
+})
 
-  it('finds the identifier that differs by case or blanks alone, after changes too', () => {
-    const index = new AccountIndex(() => undefined)
-    const rows = ['ada@example.com', 'Grace @Example.com', 'LIN'].map((identifier, at) =>
-      account(at + 1, { identifier }),
-    )
-    for (const row of rows) index.update(undefined, row)
-    const asked = ['ADA@example.com', ' ada@example.com', 'ada@example.com', 'grace@example.com', 'lin', 'Lin ', 'x']
-    const similar = (): (string | undefined)[] => asked.map((identifier) => index.similar(identifier))
-    const [ada, grace] = ['ada@example.com', 'Grace @Example.com']
-    expect(similar()).toEqual([ada, ada, undefined, grace, 'LIN', 'LIN', undefined])
-    index.update(rows[1], undefined)
-    index.update(undefined, account(4, { identifier: 'X' }))
-    expect(similar()).toEqual([ada, ada, undefined, undefined, 'LIN', 'LIN', 'X'])
-  })
+it('finds the identifier that differs by case or blanks alone, after changes too', () => {
+  const index = new AccountIndex(() => undefined)
+  const rows = ['ada@example.com', 'Grace @Example.com', 'LIN'].map((identifier, at) => account(at + 1, { identifier }))
+  for (const row of rows) index.update(undefined, row)
+  const asked = ['ADA@example.com', ' ada@example.com', 'ada@example.com', 'grace@example.com', 'lin', 'Lin ', 'x']
+  const similar = (): (string | undefined)[] => asked.map((identifier) => index.similar(identifier))
+  const [ada, grace] = ['ada@example.com', 'Grace @Example.com']
+  expect(similar()).toEqual([ada, ada, undefined, grace, 'LIN', 'LIN', undefined])
+  index.update(rows[1], undefined)
+  index.update(undefined, account(4, { identifier: 'X' }))
+  expect(similar()).toEqual([ada, ada, undefined, undefined, 'LIN', 'LIN', 'X'])
+})
 
-  it('keeps the answer to two filters correct while accounts are created, changed and deleted', () => {
-    const index = new AccountIndex(() => undefined)
-    const row = (at: number): Account =>
-      account(at, { user_id: at % 2 === 0 ? 'even' : 'odd', connector: at % 3 === 0 ? 'mail' : 'chat' })
-    for (let at = 1; at <= 3000; at++) index.update(undefined, row(at))
-    const total = (): number => index.where({ user_id: 'even', connector: 'mail' }).length
-    expect(total()).toBe(500)
-    index.update(row(6), undefined)
-    index.update(row(12), { ...row(12), connector: 'chat' })
-    index.update(row(1), { ...row(1), user_id: 'even', connector: 'mail' })
-    index.update(row(18), { ...row(18), status: 'EXPIRED' })
-    expect(total()).toBe(499)
-    expect(index.where({ user_id: 'even', connector: 'mail' }).slice(0, 3)).toMatchObject([
-      { sequence: 1 },
-      { sequence: 18, status: 'EXPIRED' },
-      { sequence: 24 },
-    ])
-  })
+it('keeps the answer to two filters correct while accounts are created, changed and deleted', () => {
+  const index = new AccountIndex(() => undefined)
+  const row = (at: number): Account =>
+    account(at, { user_id: at % 2 === 0 ? 'even' : 'odd', connector: at % 3 === 0 ? 'mail' : 'chat' })
+  for (let at = 1; at <= 3000; at++) index.update(undefined, row(at))
+  const total = (): number => index.where({ user_id: 'even', connector: 'mail' }).length
+  expect(total()).toBe(500)
+  index.update(row(6), undefined)
+  index.update(row(12), { ...row(12), connector: 'chat' })
+  index.update(row(1), { ...row(1), user_id: 'even', connector: 'mail' })
+  index.update(row(18), { ...row(18), status: 'EXPIRED' })
+  expect(total()).toBe(499)
+  expect(index.where({ user_id: 'even', connector: 'mail' }).slice(0, 3)).toMatchObject([
+    { sequence: 1 },
+    { sequence: 18, status: 'EXPIRED' },
+    { sequence: 24 },
+  ])
+})
 
-  it('refuses a second account with the same connector, identifier and scope, and keeps the first', () => {
-    const model = new Model(() => undefined)
-    const { accounts } = model.tables
-    model.transact(() => accounts.put(account(1)))
-    expect(() => model.transact(() => accounts.put(account(1, { id: 'ca_other' })))).toThrow('belongs to ca_1')
-    expect(model.accountIndex.where({})).toEqual([account(1)])
-    expect([...accounts.values()]).toEqual([account(1)])
-  })
+it('refuses a second account with the same connector, identifier and scope, and keeps the first', () => {
+  const model = new Model(() => undefined)
+  const { accounts } = model.tables
+  model.transact(() => accounts.put(account(1)))
+  expect(() => model.transact(() => accounts.put(account(1, { id: 'ca_other' })))).toThrow('belongs to ca_1')
+  expect(model.accountIndex.where({})).toEqual([account(1)])
+  expect([...accounts.values()]).toEqual([account(1)])
 })

@@ -7,17 +7,15 @@ import { StateError } from '../../src/state/wal/state-errors.ts'
 import { it } from '../support/mock-fixture.ts'
 import { openTestRegistry, withDirectory } from '../support/registry.ts'
 
-describe('a state file', () => {
-  it.runIf(process.platform === 'linux')(
-    'in a folder that cannot be created, as in /proc, is refused at once',
-    async () => {
-      const file = '/proc/nope/deeper/state.json'
-      const refused = await openTestRegistry({ file }).catch((error: unknown) => error)
-      expect(refused).toBeInstanceOf(StateError)
-      expect(String(refused)).toContain(`${file}: it cannot be used as state file: ENOENT`)
-    },
-  )
-})
+it.runIf(process.platform === 'linux')(
+  'a state file: in a folder that cannot be created, as in /proc, is refused at once',
+  async () => {
+    const file = '/proc/nope/deeper/state.json'
+    const refused = await openTestRegistry({ file }).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(StateError)
+    expect(String(refused)).toContain(`${file}: it cannot be used as state file: ENOENT`)
+  },
+)
 
 describe('a path of a state file', () => {
   it.runIf(process.platform === 'linux')(

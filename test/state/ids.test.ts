@@ -19,19 +19,17 @@ describe.each([
   })
 })
 
-describe('seeded ids', () => {
-  it('repeat with the same seed and environment, and differ with others', () => {
-    expect(take(seeded())).toEqual(take(seeded()))
-    expect(take(seeded(0, 'other'))).not.toEqual(take(seeded()))
-    expect(take(seeded(0, 'default', 2))).not.toEqual(take(seeded()))
-  })
+it('seeded ids: repeat with the same seed and environment, and differ with others', () => {
+  expect(take(seeded())).toEqual(take(seeded()))
+  expect(take(seeded(0, 'other'))).not.toEqual(take(seeded()))
+  expect(take(seeded(0, 'default', 2))).not.toEqual(take(seeded()))
+})
 
-  it('continue from their stored position', () => {
-    const ids = seeded()
-    ids.id('a')
-    const rest = seeded(ids.state.position)
-    expect(rest.opaque()).toBe(ids.opaque())
-    rest.skipTo(1)
-    expect(rest.opaque()).toBe(ids.opaque())
-  })
+it('seeded ids: continue from their stored position', () => {
+  const ids = seeded()
+  ids.id('a')
+  const rest = seeded(ids.state.position)
+  expect(rest.opaque()).toBe(ids.opaque())
+  rest.skipTo(1)
+  expect(rest.opaque()).toBe(ids.opaque())
 })

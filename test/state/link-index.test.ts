@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { AuthRequest, MagicLink } from '../../src/model/domain/generated/tables.ts'
 import { Model } from '../../src/state/model/model.ts'
 
@@ -32,29 +32,27 @@ function take({ tables }: Model, step: typeof STEP extends fc.Arbitrary<infer St
   else tables.auth_requests.remove(step.id)
 }
 
-describe('open links and pending auth requests', () => {
-  it('are the same rows as those of a scan, after any changes and undos', () => {
-    fc.assert(
-      fc.property(fc.array(fc.record({ steps: fc.array(STEP), fails: fc.boolean() })), (transactions) => {
-        const model = new Model(() => undefined)
-        for (const { steps, fails } of transactions) {
-          const work = (): void => {
-            for (const step of steps) take(model, step)
-            if (fails) throw new Error('undone')
-          }
-          if (fails) expect(() => model.transact(work)).toThrow('undone')
-          else model.transact(work)
-          const { tables } = model
-          const open = [...tables.magic_links.values()].filter(({ completed_at }) => completed_at === undefined)
-          expect(model.openLinks()).toEqual(open)
-          for (const account of ['ca_1', 'ca_2', 'ca_3']) {
-            const pending = [...tables.auth_requests.values()].filter(
-              ({ account_id, outcome }) => account_id === account && outcome === 'pending',
-            )
-            expect(new Set(model.pendingRequests.get(account))).toEqual(new Set(pending))
-          }
+it('are the same rows as those of a scan, after any changes and undos', () => {
+  fc.assert(
+    fc.property(fc.array(fc.record({ steps: fc.array(STEP), fails: fc.boolean() })), (transactions) => {
+      const model = new Model(() => undefined)
+      for (const { steps, fails } of transactions) {
+        const work = (): void => {
+          for (const step of steps) take(model, step)
+          if (fails) throw new Error('undone')
         }
-      }),
-    )
-  })
+        if (fails) expect(() => model.transact(work)).toThrow('undone')
+        else model.transact(work)
+        const { tables } = model
+        const open = [...tables.magic_links.values()].filter(({ completed_at }) => completed_at === undefined)
+        expect(model.openLinks()).toEqual(open)
+        for (const account of ['ca_1', 'ca_2', 'ca_3']) {
+          const pending = [...tables.auth_requests.values()].filter(
+            ({ account_id, outcome }) => account_id === account && outcome === 'pending',
+          )
+          expect(new Set(model.pendingRequests.get(account))).toEqual(new Set(pending))
+        }
+      }
+    }),
+  )
 })

@@ -217,25 +217,23 @@ describe('an account of a seed', () => {
   })
 })
 
-describe('generated accounts', () => {
-  it('have realistic identifiers that are unique, also among those of the seed', async () => {
-    const generate = [
-      { accounts: 300, connector: 'mail', organization_id: 'org_1', user_id: '', status: 'ACTIVE' as const },
-      { accounts: 300, connector: 'mail', organization_id: 'org_1', user_id: '', status: 'PENDING_AUTH' as const },
-    ]
-    const { environment } = await seeded({ ...bundled, generate })
-    const accounts = [...environment.model.tables.accounts.values()]
-    expect(new Set(accounts.map(({ identifier }) => identifier)).size).toBe(600)
-    expect(accounts.filter(({ identifier }) => !/^[a-z]+\.[a-z]+\d*@example\.com$/.test(identifier))).toEqual([])
-    expect(accounts.filter(({ status }) => status === 'PENDING_AUTH')).toHaveLength(300)
-  })
+it('generated accounts have realistic identifiers that are unique, also among those of the seed', async () => {
+  const generate = [
+    { accounts: 300, connector: 'mail', organization_id: 'org_1', user_id: '', status: 'ACTIVE' as const },
+    { accounts: 300, connector: 'mail', organization_id: 'org_1', user_id: '', status: 'PENDING_AUTH' as const },
+  ]
+  const { environment } = await seeded({ ...bundled, generate })
+  const accounts = [...environment.model.tables.accounts.values()]
+  expect(new Set(accounts.map(({ identifier }) => identifier)).size).toBe(600)
+  expect(accounts.filter(({ identifier }) => !/^[a-z]+\.[a-z]+\d*@example\.com$/.test(identifier))).toEqual([])
+  expect(accounts.filter(({ status }) => status === 'PENDING_AUTH')).toHaveLength(300)
+})
 
-  it('are new ones when the seed is applied again', async () => {
-    const generate = [{ accounts: 10, connector: 'mail', organization_id: '', user_id: '', status: 'ACTIVE' as const }]
-    const { environment, thirdParty } = await seeded({ ...bundled, generate })
-    await applySeed(environment, thirdParty, { ...bundled, generate })
-    expect(environment.model.tables.accounts.size).toBe(20)
-  })
+it('generated accounts are new ones when the seed is applied again', async () => {
+  const generate = [{ accounts: 10, connector: 'mail', organization_id: '', user_id: '', status: 'ACTIVE' as const }]
+  const { environment, thirdParty } = await seeded({ ...bundled, generate })
+  await applySeed(environment, thirdParty, { ...bundled, generate })
+  expect(environment.model.tables.accounts.size).toBe(20)
 })
 
 describe('clients, connections and providers of a seed', () => {

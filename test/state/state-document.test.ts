@@ -266,28 +266,26 @@ async function bundledConnectors(): Promise<Stored[]> {
   return rows
 }
 
-describe('a stored connector', () => {
-  it('fits the schema for every bundled connector', async () => {
-    const rows = await bundledConnectors()
-    expect(rows.length).toBeGreaterThan(10)
-    for (const row of rows) expect(rowProblem('connectors', row)).toBeUndefined()
-  })
+it('a stored connector fits the schema for every bundled connector', async () => {
+  const rows = await bundledConnectors()
+  expect(rows.length).toBeGreaterThan(10)
+  for (const row of rows) expect(rowProblem('connectors', row)).toBeUndefined()
+})
 
-  it.each<[string, (row: Stored) => void, (string | number)[]]>([
-    [
-      'a lifetime that is none',
-      (row) => (row['oauth'] = { ...(row['oauth'] as object), access_token_lifetime: '1h' }),
-      ['oauth', 'access_token_lifetime'],
-    ],
-    ['a tool that calls nothing', (row) => (row.tools[0]!['call'] = 5), ['tools', 0, 'call']],
-    ['a tool without a schema', (row) => delete row.tools[0]!['input_schema'], ['tools', 0, 'input_schema']],
-    ['a responder without answers', (row) => (row.responders[0]!['answers'] = 'x'), ['responders', 0, 'answers']],
-    ['a responder with a field too many', (row) => (row.responders[0]!['weight'] = 1), ['responders', 0, 'weight']],
-    ['credentials that are not sent', (row) => (row['credentials'] = { fields: [] }), ['credentials', 'send']],
-  ])('is refused with %s, and the problem has its path', async (_, damage, path) => {
-    const row = (await bundledConnectors()).find(({ tools, responders }) => tools.length > 0 && responders.length > 0)
-    if (!row) throw new Error('no bundled connector has a tool and a responder')
-    damage(row)
-    expect(rowProblem('connectors', row)).toMatchObject({ path })
-  })
+it.each<[string, (row: Stored) => void, (string | number)[]]>([
+  [
+    'a lifetime that is none',
+    (row) => (row['oauth'] = { ...(row['oauth'] as object), access_token_lifetime: '1h' }),
+    ['oauth', 'access_token_lifetime'],
+  ],
+  ['a tool that calls nothing', (row) => (row.tools[0]!['call'] = 5), ['tools', 0, 'call']],
+  ['a tool without a schema', (row) => delete row.tools[0]!['input_schema'], ['tools', 0, 'input_schema']],
+  ['a responder without answers', (row) => (row.responders[0]!['answers'] = 'x'), ['responders', 0, 'answers']],
+  ['a responder with a field too many', (row) => (row.responders[0]!['weight'] = 1), ['responders', 0, 'weight']],
+  ['credentials that are not sent', (row) => (row['credentials'] = { fields: [] }), ['credentials', 'send']],
+])('a stored connector is refused with %s, and the problem has its path', async (_, damage, path) => {
+  const row = (await bundledConnectors()).find(({ tools, responders }) => tools.length > 0 && responders.length > 0)
+  if (!row) throw new Error('no bundled connector has a tool and a responder')
+  damage(row)
+  expect(rowProblem('connectors', row)).toMatchObject({ path })
 })

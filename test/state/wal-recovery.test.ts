@@ -54,116 +54,105 @@ describe('reading the logs of a state', () => {
   })
 })
 
-describe('the end of a log that a crash has torn', () => {
-  const whole = header(0) + batch('a')
+const whole = header(0) + batch('a')
 
-  it.each<[string, string]>([
-    ['a line without its end', batch('b').slice(0, -1)],
-    ['a line with other text in place of its end', `${batch('b').slice(0, -1)}x`],
-    ['a part of a line', batch('b').slice(0, 40)],
-    ['a damaged line', damaged(batch('b'))],
-    ['zeros', '\0\0\0'],
-  ])('that is %s is dropped, with one notice', async (_, torn) => {
-    expect(await read({ 0: [whole, torn], 1: [] })).toMatchObject({
-      commits: [{ environment: 'a' }],
-      end: { generation: 0, length: whole.length },
-      notices: [`${FILE}.wal.0:3: ${CUT_SHORT}`],
-    })
-  })
-
-  it.each(['{"crc"', header(2).slice(0, 30), '{"c\0\0\0', '\0\0\0'])(
-    'begins anew in a file whose first line is only %j',
-    async (begun) => {
-      const { commits, end, notices } = await read({ 0: [whole], 1: [begun] })
-      expect([commits.length, end]).toEqual([1, { generation: 1, length: 0, before: whole.length, exists: true }])
-      expect(notices).toEqual([`${FILE}.wal.1:1: ${CUT_SHORT}`])
-    },
-  )
-})
-
-describe('logs that are damaged where they had been durable', () => {
-  const other = /the state file is not the one this log follows/
-  it.each<[string, Record<string, string[]>, number, string | RegExp]>([
-    [
-      'before another line',
-      { 0: [header(0), damaged(batch('a')), batch('b')] },
-      0,
-      `${FILE}.wal.0:2: the log is damaged`,
-    ],
-    [
-      'before another log',
-      { 0: [header(0), damaged(batch('a'))], 1: [header(1)] },
-      0,
-      `${FILE}.wal.0:2: the log is damaged`,
-    ],
-    [
-      'before another log that was begun',
-      { 0: [header(0), damaged(batch('a'))], 1: ['{"cr'] },
-      0,
-      `${FILE}.wal.0:2: the log is damaged`,
-    ],
-    ['in the first line', { 0: [damaged(header(0))], 1: [header(1)] }, 0, `${FILE}.wal.0:1: this is not`],
-    ['in the first line, before another', { 0: [damaged(header(0)), batch('a')] }, 0, `${FILE}.wal.0:1: this is not`],
-    ['because it is called by another generation', { 1: [header(2)] }, 1, `${FILE}.wal.1:1: this is not`],
-    ['because it begins with a batch', { 0: [batch('a')] }, 0, `${FILE}.wal.0:1: this is not`],
-    ['because it begins with zeros', { 0: ['\0\0{"crc"'] }, 0, `${FILE}.wal.0:1: this is not`],
-    ['because it is some other text', { 0: ['a diary'] }, 0, `${FILE}.wal.0:1: this is not`],
-    ['because it is an earlier one and some other text', { 0: ['a diary'] }, 1, `${FILE}.wal.0:1: this is not`],
-    ['because one is missing', { 7: [header(7)], 9: [header(9)] }, 7, /wal\.9: .+ or state\.json\.wal\.8 is missing/],
-    ['because the first one is missing', { 8: [header(8)] }, 7, /wal\.8: .+ or state\.json\.wal\.7 is missing/],
-    [
-      'because the state file is missing',
-      { 7: [header(7)] },
-      0,
-      /wal\.7: the state file is missing.+put the files back/,
-    ],
-    ['because they are of another state', { 7: [header(7, 'state_b')] }, 7, other],
-    ['because an earlier one is of another state', { 3: [header(3, 'state_b')] }, 7, other],
-    ['because they are of two states', { 0: [header(0)], 1: [header(1, 'state_b')] }, 0, other],
-  ])('are refused: %s', async (_, logs, generation, message) => {
-    const disk = new MemoryDisk()
-    for (const [name, lines] of Object.entries(logs)) disk.put(`${FILE}.wal.${name}`, lines.join(''))
-    const state = generation > 0 ? { state_id: STATE, generation } : undefined
-    const refusal: unknown = await readLogs(disk, FILE, state).catch((error: unknown) => error)
-    expect(refusal).toBeInstanceOf(StateError)
-    if (typeof message === 'string') expect((refusal as StateError).message).toContain(message)
-    else expect((refusal as StateError).message).toMatch(message)
-    expect(disk.operations).toBe(0)
+it.each<[string, string]>([
+  ['a line without its end', batch('b').slice(0, -1)],
+  ['a line with other text in place of its end', `${batch('b').slice(0, -1)}x`],
+  ['a part of a line', batch('b').slice(0, 40)],
+  ['a damaged line', damaged(batch('b'))],
+  ['zeros', '\0\0\0'],
+])('the end of a log that a crash has torn: that is %s is dropped, with one notice', async (_, torn) => {
+  expect(await read({ 0: [whole, torn], 1: [] })).toMatchObject({
+    commits: [{ environment: 'a' }],
+    end: { generation: 0, length: whole.length },
+    notices: [`${FILE}.wal.0:3: ${CUT_SHORT}`],
   })
 })
 
-describe('a line of a log', () => {
-  const bytes = (line: string): Buffer => Buffer.from(line.slice(0, -1))
+it.each(['{"crc"', header(2).slice(0, 30), '{"c\0\0\0', '\0\0\0'])(
+  'the end of a log that a crash has torn begins anew in a file whose first line is only %j',
+  async (begun) => {
+    const { commits, end, notices } = await read({ 0: [whole], 1: [begun] })
+    expect([commits.length, end]).toEqual([1, { generation: 1, length: 0, before: whole.length, exists: true }])
+    expect(notices).toEqual([`${FILE}.wal.1:1: ${CUT_SHORT}`])
+  },
+)
 
-  it('is read as it was written', () => {
-    expect(decodeLine(bytes(batch('ümläut\n')))).toEqual([{ environment: 'ümläut\n' }])
-    expect(decodeLine(bytes(header(7)))).toEqual({ state_id: STATE, generation: 7 })
-  })
+const other = /the state file is not the one this log follows/
+it.each<[string, Record<string, string[]>, number, string | RegExp]>([
+  [
+    'before another line',
+    { 0: [header(0), damaged(batch('a')), batch('b')] },
+    0,
+    `${FILE}.wal.0:2: the log is damaged`,
+  ],
+  [
+    'before another log',
+    { 0: [header(0), damaged(batch('a'))], 1: [header(1)] },
+    0,
+    `${FILE}.wal.0:2: the log is damaged`,
+  ],
+  [
+    'before another log that was begun',
+    { 0: [header(0), damaged(batch('a'))], 1: ['{"cr'] },
+    0,
+    `${FILE}.wal.0:2: the log is damaged`,
+  ],
+  ['in the first line', { 0: [damaged(header(0))], 1: [header(1)] }, 0, `${FILE}.wal.0:1: this is not`],
+  ['in the first line, before another', { 0: [damaged(header(0)), batch('a')] }, 0, `${FILE}.wal.0:1: this is not`],
+  ['because it is called by another generation', { 1: [header(2)] }, 1, `${FILE}.wal.1:1: this is not`],
+  ['because it begins with a batch', { 0: [batch('a')] }, 0, `${FILE}.wal.0:1: this is not`],
+  ['because it begins with zeros', { 0: ['\0\0{"crc"'] }, 0, `${FILE}.wal.0:1: this is not`],
+  ['because it is some other text', { 0: ['a diary'] }, 0, `${FILE}.wal.0:1: this is not`],
+  ['because it is an earlier one and some other text', { 0: ['a diary'] }, 1, `${FILE}.wal.0:1: this is not`],
+  ['because one is missing', { 7: [header(7)], 9: [header(9)] }, 7, /wal\.9: .+ or state\.json\.wal\.8 is missing/],
+  ['because the first one is missing', { 8: [header(8)] }, 7, /wal\.8: .+ or state\.json\.wal\.7 is missing/],
+  ['because the state file is missing', { 7: [header(7)] }, 0, /wal\.7: the state file is missing.+put the files back/],
+  ['because they are of another state', { 7: [header(7, 'state_b')] }, 7, other],
+  ['because an earlier one is of another state', { 3: [header(3, 'state_b')] }, 7, other],
+  ['because they are of two states', { 0: [header(0)], 1: [header(1, 'state_b')] }, 0, other],
+])('logs that are damaged where they had been durable are refused: %s', async (_, logs, generation, message) => {
+  const disk = new MemoryDisk()
+  for (const [name, lines] of Object.entries(logs)) disk.put(`${FILE}.wal.${name}`, lines.join(''))
+  const state = generation > 0 ? { state_id: STATE, generation } : undefined
+  const refusal: unknown = await readLogs(disk, FILE, state).catch((error: unknown) => error)
+  expect(refusal).toBeInstanceOf(StateError)
+  if (typeof message === 'string') expect((refusal as StateError).message).toContain(message)
+  else expect((refusal as StateError).message).toMatch(message)
+  expect(disk.operations).toBe(0)
+})
 
-  it.each([
-    [
-      'has another checksum',
-      Buffer.from(
-        bytes(batch('a'))
-          .toString()
-          .replace(/"[0-9a-f]{8}"/, '"00000000"'),
-      ),
-    ],
-    ['ends otherwise', Buffer.from(bytes(batch('a')).toString().replace(/\}$/, ')'))],
-    ['has more before it', Buffer.from(` ${bytes(batch('a')).toString()}`)],
-    ['is no JSON', bytes(framed('{"n":'))],
-    ['is empty', Buffer.alloc(0)],
-  ])('that %s is invalid', (_, line) => {
-    expect(decodeLine(line)).toBeUndefined()
-  })
+const bytes = (line: string): Buffer => Buffer.from(line.slice(0, -1))
 
-  it('has its place, which counts from 1, and its position in the file', () => {
-    const [first, second] = [header(0), batch('a')]
-    const end = first.length + second.length
-    expect(rawLines(Buffer.from(`${first}${second}{"`), 'log')).toMatchObject([
-      { place: 'log:1', start: 0, end: first.length, content: { generation: 0 } },
-      { place: 'log:2', start: first.length, end, content: [{ environment: 'a' }] },
-      { place: 'log:3', start: end, end: end + 2, content: undefined },
-    ])
-  })
+it('a line of a log is read as it was written', () => {
+  expect(decodeLine(bytes(batch('ümläut\n')))).toEqual([{ environment: 'ümläut\n' }])
+  expect(decodeLine(bytes(header(7)))).toEqual({ state_id: STATE, generation: 7 })
+})
+
+it.each([
+  [
+    'has another checksum',
+    Buffer.from(
+      bytes(batch('a'))
+        .toString()
+        .replace(/"[0-9a-f]{8}"/, '"00000000"'),
+    ),
+  ],
+  ['ends otherwise', Buffer.from(bytes(batch('a')).toString().replace(/\}$/, ')'))],
+  ['has more before it', Buffer.from(` ${bytes(batch('a')).toString()}`)],
+  ['is no JSON', bytes(framed('{"n":'))],
+  ['is empty', Buffer.alloc(0)],
+])('a line of a log: that %s is invalid', (_, line) => {
+  expect(decodeLine(line)).toBeUndefined()
+})
+
+it('a line of a log has its place, which counts from 1, and its position in the file', () => {
+  const [first, second] = [header(0), batch('a')]
+  const end = first.length + second.length
+  expect(rawLines(Buffer.from(`${first}${second}{"`), 'log')).toMatchObject([
+    { place: 'log:1', start: 0, end: first.length, content: { generation: 0 } },
+    { place: 'log:2', start: first.length, end, content: [{ environment: 'a' }] },
+    { place: 'log:3', start: end, end: end + 2, content: undefined },
+  ])
 })

@@ -55,130 +55,126 @@ function changes(count: number): Change[] {
   }))
 }
 
-describe('a commit', () => {
-  it('is pending until it is on disk, and not after that', async () => {
-    const { disk, log } = opened()
-    expect(log.durable()).toBeUndefined()
-    log.append(COMMIT)
-    await log.durable()
-    expect(linesOf(disk)).toEqual([[COMMIT]])
-    expect(log.durable()).toBeUndefined()
-  })
-
-  it('is waited for by a request that arrives while it is being written', async () => {
-    const { disk, log } = opened()
-    let open: () => void = () => undefined
-    disk.gate = new Promise((resolve) => (open = resolve))
-    log.append(COMMIT)
-    const first = log.durable()
-    await nextTurn()
-    await nextTurn()
-    const second = log.durable()
-    expect(second).toBeDefined()
-    expect(await Promise.race([second, nextTurn('pending')])).toBe('pending')
-    open()
-    await Promise.all([first, second])
-    expect((await recovered(disk)).commits).toHaveLength(1)
-  })
-
-  it('that is made while another is being written is part of the next write', async () => {
-    const { disk, log } = opened()
-    await commit(log)
-    let open: () => void = () => undefined
-    disk.gate = new Promise((resolve) => (open = resolve))
-    log.append(COMMIT)
-    const first = log.durable()
-    await nextTurn()
-    await nextTurn()
-    log.append(COMMIT)
-    log.append(COMMIT)
-    const second = log.durable()
-    open()
-    await first
-    await second
-    expect(linesOf(disk)).toEqual([[COMMIT], [COMMIT], [COMMIT, COMMIT]])
-  })
-
-  it('is not waited for with relaxed durability, and written soon', async () => {
-    const { disk, log } = opened('relaxed')
-    log.append(COMMIT)
-    expect(log.durable()).toBeUndefined()
-    await expect.poll(() => disk.log).toContain('datasync state.json.wal.0')
-    await log.idle()
-    expect((await recovered(disk)).commits).toEqual([COMMIT])
-  })
-
-  it.each([0, 1, 2])('of %i changes is one line', async (count) => {
-    const { disk, log } = opened()
-    const given = { environment: 'default', record: null, ids: 7, changes: changes(count) }
-    await commit(log, given)
-    const rows = changes(count).map(({ after }) => ({ put: 'accounts', row: after }))
-    const { changes: _, ...rest } = given
-    expect(linesOf(disk)).toEqual([[{ ...rest, changes: rows }]])
-  })
-
-  it('has removed rows as ids, and snapshots without their content', async () => {
-    const { disk, log } = opened()
-    const snapshot = { id: 'one', taken_at: '2026-01-01T00:00:00.000Z', ids: null, tables: { accounts: [account(1)] } }
-    await commit(log, {
-      environment: 'default',
-      changes: [
-        { table: 'accounts', id: 'ca_1', place: 0, before: account(1), after: undefined },
-        { table: 'snapshots', id: 'one', place: 0, before: undefined, after: snapshot },
-      ],
-    })
-    const logged = [
-      { remove: 'accounts', id: 'ca_1' },
-      { put: 'snapshots', row: { id: 'one', taken_at: snapshot.taken_at, ids: null } },
-    ]
-    expect(linesOf(disk)).toEqual([[{ environment: 'default', changes: logged }]])
-  })
-
-  it('is refused once the log is closed', async () => {
-    const { disk, log } = opened()
-    await commit(log)
-    log.close()
-    expect(() => log.append(COMMIT)).toThrow(StorageError)
-    expect(() => log.append(COMMIT)).toThrow('the state could not be written: the server is stopping')
-    expect(linesOf(disk)).toHaveLength(1)
-  })
+it('a commit is pending until it is on disk, and not after that', async () => {
+  const { disk, log } = opened()
+  expect(log.durable()).toBeUndefined()
+  log.append(COMMIT)
+  await log.durable()
+  expect(linesOf(disk)).toEqual([[COMMIT]])
+  expect(log.durable()).toBeUndefined()
 })
 
-describe('a write-ahead log', () => {
-  it('reports its size after each write', async () => {
-    const { disk, log, written } = opened()
-    await commit(log)
-    const length = disk.file(PATH)!.length
-    await commit(log)
-    expect(written).toEqual([length, disk.file(PATH)!.length])
-  })
+it('a commit is waited for by a request that arrives while it is being written', async () => {
+  const { disk, log } = opened()
+  let open: () => void = () => undefined
+  disk.gate = new Promise((resolve) => (open = resolve))
+  log.append(COMMIT)
+  const first = log.durable()
+  await nextTurn()
+  await nextTurn()
+  const second = log.durable()
+  expect(second).toBeDefined()
+  expect(await Promise.race([second, nextTurn('pending')])).toBe('pending')
+  open()
+  await Promise.all([first, second])
+  expect((await recovered(disk)).commits).toHaveLength(1)
+})
 
-  it('is idle once what was committed is on disk, or refused', async () => {
-    const { disk, log } = opened()
-    await log.idle()
-    log.append(COMMIT)
-    void log.flushed()
-    await log.idle()
-    expect((await recovered(disk)).commits).toEqual([COMMIT])
-  })
+it('a commit: that is made while another is being written is part of the next write', async () => {
+  const { disk, log } = opened()
+  await commit(log)
+  let open: () => void = () => undefined
+  disk.gate = new Promise((resolve) => (open = resolve))
+  log.append(COMMIT)
+  const first = log.durable()
+  await nextTurn()
+  await nextTurn()
+  log.append(COMMIT)
+  log.append(COMMIT)
+  const second = log.durable()
+  open()
+  await first
+  await second
+  expect(linesOf(disk)).toEqual([[COMMIT], [COMMIT], [COMMIT, COMMIT]])
+})
 
-  it('is not created by a cut without commits, and can be closed', async () => {
-    const { disk, log, file } = opened()
-    expect(
-      await log.cut(
-        () => 1,
-        () => Promise.resolve(2),
-      ),
-    ).toEqual({ captured: 1, result: 2 })
-    await file.close()
-    expect([disk.operations, file.exists]).toEqual([0, false])
-  })
+it('a commit is not waited for with relaxed durability, and written soon', async () => {
+  const { disk, log } = opened('relaxed')
+  log.append(COMMIT)
+  expect(log.durable()).toBeUndefined()
+  await expect.poll(() => disk.log).toContain('datasync state.json.wal.0')
+  await log.idle()
+  expect((await recovered(disk)).commits).toEqual([COMMIT])
+})
 
-  it('does not exist where its folder cannot be read', async () => {
-    const { disk, file } = opened()
-    disk.list = () => Promise.reject(new Error('no folder'))
-    expect(await file.isThere()).toBe(false)
+it.each([0, 1, 2])('a commit: of %i changes is one line', async (count) => {
+  const { disk, log } = opened()
+  const given = { environment: 'default', record: null, ids: 7, changes: changes(count) }
+  await commit(log, given)
+  const rows = changes(count).map(({ after }) => ({ put: 'accounts', row: after }))
+  const { changes: _, ...rest } = given
+  expect(linesOf(disk)).toEqual([[{ ...rest, changes: rows }]])
+})
+
+it('a commit has removed rows as ids, and snapshots without their content', async () => {
+  const { disk, log } = opened()
+  const snapshot = { id: 'one', taken_at: '2026-01-01T00:00:00.000Z', ids: null, tables: { accounts: [account(1)] } }
+  await commit(log, {
+    environment: 'default',
+    changes: [
+      { table: 'accounts', id: 'ca_1', place: 0, before: account(1), after: undefined },
+      { table: 'snapshots', id: 'one', place: 0, before: undefined, after: snapshot },
+    ],
   })
+  const logged = [
+    { remove: 'accounts', id: 'ca_1' },
+    { put: 'snapshots', row: { id: 'one', taken_at: snapshot.taken_at, ids: null } },
+  ]
+  expect(linesOf(disk)).toEqual([[{ environment: 'default', changes: logged }]])
+})
+
+it('a commit is refused once the log is closed', async () => {
+  const { disk, log } = opened()
+  await commit(log)
+  log.close()
+  expect(() => log.append(COMMIT)).toThrow(StorageError)
+  expect(() => log.append(COMMIT)).toThrow('the state could not be written: the server is stopping')
+  expect(linesOf(disk)).toHaveLength(1)
+})
+
+it('a write-ahead log reports its size after each write', async () => {
+  const { disk, log, written } = opened()
+  await commit(log)
+  const length = disk.file(PATH)!.length
+  await commit(log)
+  expect(written).toEqual([length, disk.file(PATH)!.length])
+})
+
+it('a write-ahead log is idle once what was committed is on disk, or refused', async () => {
+  const { disk, log } = opened()
+  await log.idle()
+  log.append(COMMIT)
+  void log.flushed()
+  await log.idle()
+  expect((await recovered(disk)).commits).toEqual([COMMIT])
+})
+
+it('a write-ahead log is not created by a cut without commits, and can be closed', async () => {
+  const { disk, log, file } = opened()
+  expect(
+    await log.cut(
+      () => 1,
+      () => Promise.resolve(2),
+    ),
+  ).toEqual({ captured: 1, result: 2 })
+  await file.close()
+  expect([disk.operations, file.exists]).toEqual([0, false])
+})
+
+it('a write-ahead log does not exist where its folder cannot be read', async () => {
+  const { disk, file } = opened()
+  disk.list = () => Promise.reject(new Error('no folder'))
+  expect(await file.isThere()).toBe(false)
 })
 
 describe('a write that the disk refuses', () => {
@@ -300,52 +296,84 @@ describe('a cut between two commits', () => {
   })
 })
 
-describe('the files of a write-ahead log', () => {
-  it('are all counted until a state file contains the earlier ones', async () => {
-    const { disk, log, file } = opened()
-    const length = (generation: number) => disk.file(`${STATE}.wal.${generation}`)?.length ?? 0
-    const rotate = () =>
-      log.cut(
-        () => 1,
-        () => file.rotate(),
-      )
-    await commit(log)
-    expect([file.size, file.exists]).toEqual([length(0), true])
-    await rotate()
-    await commit(log)
-    await rotate()
-    await commit(log)
-    expect(file.size).toBe(length(0) + length(1) + length(2))
-    await file.removeBelow(2)
-    expect([disk.after('power-lost').paths(), file.size]).toEqual([[`${STATE}.wal.2`], length(2)])
-  })
+it('the files of a write-ahead log are all counted until a state file contains the earlier ones', async () => {
+  const { disk, log, file } = opened()
+  const length = (generation: number) => disk.file(`${STATE}.wal.${generation}`)?.length ?? 0
+  const rotate = () =>
+    log.cut(
+      () => 1,
+      () => file.rotate(),
+    )
+  await commit(log)
+  expect([file.size, file.exists]).toEqual([length(0), true])
+  await rotate()
+  await commit(log)
+  await rotate()
+  await commit(log)
+  expect(file.size).toBe(length(0) + length(1) + length(2))
+  await file.removeBelow(2)
+  expect([disk.after('power-lost').paths(), file.size]).toEqual([[`${STATE}.wal.2`], length(2)])
+})
 
-  it('continue where a start found their end, without the torn rest', async () => {
-    const { disk, log } = opened()
-    await commit(log)
-    const whole = disk.file(PATH)!
-    const torn = new MemoryDisk([[PATH, Buffer.concat([whole, Buffer.from('{"crc":"torn torn torn')])]])
-    const { end } = await readLogs(torn, STATE, undefined)
-    const again = opened('strict', torn, end)
-    expect([again.file.exists, again.file.size]).toEqual([true, whole.length])
-    await commit(again.log, { environment: 'x' })
-    expect(linesOf(torn)).toEqual([[COMMIT], [{ environment: 'x' }]])
-    expect(torn.file(PATH)!.length).toBe(again.file.size)
-  })
+it('the files of a write-ahead log: continue where a start found their end, without the torn rest', async () => {
+  const { disk, log } = opened()
+  await commit(log)
+  const whole = disk.file(PATH)!
+  const torn = new MemoryDisk([[PATH, Buffer.concat([whole, Buffer.from('{"crc":"torn torn torn')])]])
+  const { end } = await readLogs(torn, STATE, undefined)
+  const again = opened('strict', torn, end)
+  expect([again.file.exists, again.file.size]).toEqual([true, whole.length])
+  await commit(again.log, { environment: 'x' })
+  expect(linesOf(torn)).toEqual([[COMMIT], [{ environment: 'x' }]])
+  expect(torn.file(PATH)!.length).toBe(again.file.size)
+})
 
-  it('begin again in one whose first line is incomplete', async () => {
-    const disk = new MemoryDisk([[PATH, Buffer.from('{"crc":"')]])
-    const { end } = await readLogs(disk, STATE, undefined)
-    await commit(opened('strict', disk, end).log)
-    expect(await recovered(disk)).toMatchObject({ commits: [COMMIT], notices: [] })
-  })
+it('the files of a write-ahead log: begin again in one whose first line is incomplete', async () => {
+  const disk = new MemoryDisk([[PATH, Buffer.from('{"crc":"')]])
+  const { end } = await readLogs(disk, STATE, undefined)
+  await commit(opened('strict', disk, end).log)
+  expect(await recovered(disk)).toMatchObject({ commits: [COMMIT], notices: [] })
+})
 
-  it('have no bytes after the end of one that another follows', async () => {
-    const { disk, log, file } = opened()
-    await commit(log)
-    disk.fails = (_, name) => (/^(datasync|truncate)/.test(name) ? new Error('no disk') : undefined)
-    log.append(COMMIT)
-    await expect(log.flushed()).rejects.toThrow(StorageError)
+it('the files of a write-ahead log have no bytes after the end of one that another follows', async () => {
+  const { disk, log, file } = opened()
+  await commit(log)
+  disk.fails = (_, name) => (/^(datasync|truncate)/.test(name) ? new Error('no disk') : undefined)
+  log.append(COMMIT)
+  await expect(log.flushed()).rejects.toThrow(StorageError)
+  await expect(
+    log.cut(
+      () => 1,
+      () => file.rotate(),
+    ),
+  ).rejects.toThrow('no disk')
+  disk.fails = () => undefined
+  await log.cut(
+    () => 1,
+    () => file.rotate(),
+  )
+  await commit(log)
+  expect(await readLogs(disk.after('killed'), STATE, undefined)).toMatchObject({
+    commits: [COMMIT, COMMIT],
+    end: { generation: 1 },
+    notices: [],
+  })
+})
+
+it('the files of a write-ahead log: continue after they were closed', async () => {
+  const { disk, log, file } = opened()
+  await commit(log)
+  await file.close()
+  await commit(log)
+  expect(await recovered(disk)).toMatchObject({ commits: [COMMIT, COMMIT], notices: [] })
+  expect(file.size).toBe(disk.file(PATH)!.length)
+})
+
+it('the files of a write-ahead log: leave no gap where one could not be created', async () => {
+  const { disk, log, file } = opened()
+  await commit(log)
+  for (const failing of ['create state.json.wal.1', 'sync directory']) {
+    disk.fails = (_, name) => (name === failing ? new Error('no disk') : undefined)
     await expect(
       log.cut(
         () => 1,
@@ -353,48 +381,14 @@ describe('the files of a write-ahead log', () => {
       ),
     ).rejects.toThrow('no disk')
     disk.fails = () => undefined
-    await log.cut(
-      () => 1,
-      () => file.rotate(),
-    )
     await commit(log)
-    expect(await readLogs(disk.after('killed'), STATE, undefined)).toMatchObject({
-      commits: [COMMIT, COMMIT],
-      end: { generation: 1 },
-      notices: [],
-    })
-  })
-
-  it('continue after they were closed', async () => {
-    const { disk, log, file } = opened()
-    await commit(log)
-    await file.close()
-    await commit(log)
-    expect(await recovered(disk)).toMatchObject({ commits: [COMMIT, COMMIT], notices: [] })
-    expect(file.size).toBe(disk.file(PATH)!.length)
-  })
-
-  it('leave no gap where one could not be created', async () => {
-    const { disk, log, file } = opened()
-    await commit(log)
-    for (const failing of ['create state.json.wal.1', 'sync directory']) {
-      disk.fails = (_, name) => (name === failing ? new Error('no disk') : undefined)
-      await expect(
-        log.cut(
-          () => 1,
-          () => file.rotate(),
-        ),
-      ).rejects.toThrow('no disk')
-      disk.fails = () => undefined
-      await commit(log)
-    }
-    await log.cut(
-      () => 1,
-      () => file.rotate(),
-    )
-    await commit(log)
-    expect(disk.paths()).toEqual([PATH, `${STATE}.wal.1`, `${STATE}.wal.2`])
-    expect(linesOf(disk, `${STATE}.wal.1`)).toEqual([])
-    expect(await recovered(disk)).toMatchObject({ commits: [COMMIT, COMMIT, COMMIT, COMMIT], notices: [] })
-  })
+  }
+  await log.cut(
+    () => 1,
+    () => file.rotate(),
+  )
+  await commit(log)
+  expect(disk.paths()).toEqual([PATH, `${STATE}.wal.1`, `${STATE}.wal.2`])
+  expect(linesOf(disk, `${STATE}.wal.1`)).toEqual([])
+  expect(await recovered(disk)).toMatchObject({ commits: [COMMIT, COMMIT, COMMIT, COMMIT], notices: [] })
 })

@@ -162,82 +162,76 @@ describe('flags and variables of start', () => {
   })
 })
 
-describe('the options that start reads from its flags', () => {
-  const options = (argv: string[], variables: Record<string, string> = {}) =>
-    startOptions(readStart(argv, { variables }), undefined)
+const options = (argv: string[], variables: Record<string, string> = {}) =>
+  startOptions(readStart(argv, { variables }), undefined)
 
-  it.each([
-    [['--in-memory', '--freeze'], {}, { clock: undefined, freeze: true }],
-    [[], {}, { seeds: undefined, tls: undefined }],
-    [['--seed', 'bundled'], {}, { seeds: ['bundled'] }],
-    [['--tls-cert', 'c.pem', '--tls-key', 'k.pem'], {}, { tls: { cert: 'c.pem', key: 'k.pem' } }],
-    [['--tls-cert', 'c.pem', '--tls-key', 'k.pem'], { TOOLMOCK_TLS: '1' }, { tls: { cert: 'c.pem', key: 'k.pem' } }],
-    [
-      ['--tls'],
-      { TOOLMOCK_TLS_CERT: 'c.pem', TOOLMOCK_TLS_KEY: 'k.pem' },
-      { tls: { hosts: ['127.0.0.1'], authorityFile: '.toolmock/state.authority.pem' } },
-    ],
-    [['--no-tls'], { TOOLMOCK_TLS_CERT: 'c.pem', TOOLMOCK_TLS_KEY: 'k.pem' }, { tls: undefined }],
-    [
-      ['--tls', '--in-memory', '--host', '::1', '--base-url', 'https://mock.internal:8443'],
-      {},
-      { tls: { hosts: ['::1', 'mock.internal'], authorityFile: undefined } },
-    ],
-  ])('%j with %j: %j', (argv, variables, expected) => {
-    expect(options(argv, variables)).toMatchObject(expected)
-  })
-
-  it.each([
-    [['--tls', '--tls-cert', 'c.pem', '--tls-key', 'k.pem'], {}, '--tls makes a certificate and --tls-cert names one'],
-    [[], { TOOLMOCK_TLS: '1', TOOLMOCK_TLS_CERT: 'c', TOOLMOCK_TLS_KEY: 'k' }, '--tls makes a certificate'],
-    [['--tls-cert', 'c.pem'], {}, '--tls-cert needs --tls-key'],
-    [['--tls-key', 'k.pem'], {}, '--tls-key needs --tls-cert'],
-    [['--journal', 'x/../s.json', '--state', 's.json'], {}, '--journal and --state both name x/../s.json'],
-  ])('%j with %j is refused: %s', (argv, variables, message) => {
-    expect(() => readStart(argv, { variables })).toThrow(UsageError)
-    expect(() => readStart(argv, { variables })).toThrow(message)
-  })
+it.each([
+  [['--in-memory', '--freeze'], {}, { clock: undefined, freeze: true }],
+  [[], {}, { seeds: undefined, tls: undefined }],
+  [['--seed', 'bundled'], {}, { seeds: ['bundled'] }],
+  [['--tls-cert', 'c.pem', '--tls-key', 'k.pem'], {}, { tls: { cert: 'c.pem', key: 'k.pem' } }],
+  [['--tls-cert', 'c.pem', '--tls-key', 'k.pem'], { TOOLMOCK_TLS: '1' }, { tls: { cert: 'c.pem', key: 'k.pem' } }],
+  [
+    ['--tls'],
+    { TOOLMOCK_TLS_CERT: 'c.pem', TOOLMOCK_TLS_KEY: 'k.pem' },
+    { tls: { hosts: ['127.0.0.1'], authorityFile: '.toolmock/state.authority.pem' } },
+  ],
+  [['--no-tls'], { TOOLMOCK_TLS_CERT: 'c.pem', TOOLMOCK_TLS_KEY: 'k.pem' }, { tls: undefined }],
+  [
+    ['--tls', '--in-memory', '--host', '::1', '--base-url', 'https://mock.internal:8443'],
+    {},
+    { tls: { hosts: ['::1', 'mock.internal'], authorityFile: undefined } },
+  ],
+])('the options that start reads from its flags: %j with %j: %j', (argv, variables, expected) => {
+  expect(options(argv, variables)).toMatchObject(expected)
 })
 
-describe('the table of flags', () => {
-  it.each(COMMAND_NAMES)('has each flag of %s once', (command) => {
-    const names = flagsOf(command).map(({ name }) => name)
-    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
-  })
+it.each([
+  [['--tls', '--tls-cert', 'c.pem', '--tls-key', 'k.pem'], {}, '--tls makes a certificate and --tls-cert names one'],
+  [[], { TOOLMOCK_TLS: '1', TOOLMOCK_TLS_CERT: 'c', TOOLMOCK_TLS_KEY: 'k' }, '--tls makes a certificate'],
+  [['--tls-cert', 'c.pem'], {}, '--tls-cert needs --tls-key'],
+  [['--tls-key', 'k.pem'], {}, '--tls-key needs --tls-cert'],
+  [['--journal', 'x/../s.json', '--state', 's.json'], {}, '--journal and --state both name x/../s.json'],
+])('the options that start reads from its flags: %j with %j is refused: %s', (argv, variables, message) => {
+  expect(() => readStart(argv, { variables })).toThrow(UsageError)
+  expect(() => readStart(argv, { variables })).toThrow(message)
+})
 
-  const guide = readFileSync(new URL('../../../docs/commands.md', import.meta.url), 'utf8')
-  it.each(COMMAND_NAMES.filter((name) => name !== 'run'))(
-    'is in the guide to commands with the flags of %s',
-    (command) => {
-      const rows = guide.split('\n').filter((line) => command === 'start' || line.includes(`\`${command}\``))
-      const missing = flagsOf(command).filter(
-        ({ name }) => !rows.some((row) => new RegExp(`^\\| \`(-\\w, )?--${name}\\b`).test(row)),
-      )
-      expect(missing.map(({ name }) => name).filter((name) => !['help', 'version'].includes(name))).toEqual([])
-    },
-  )
+it.each(COMMAND_NAMES)('the table of flags has each flag of %s once', (command) => {
+  const names = flagsOf(command).map(({ name }) => name)
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+})
 
-  it('has only flags whose value a command reads', () => {
-    const folder = new URL('../../../src/app/cli/', import.meta.url)
-    const code = readdirSync(folder)
-      .filter((file) => file !== 'flags.ts')
-      .map((file) => readFileSync(new URL(file, folder), 'utf8'))
-      .join('\n')
-    const isRead = (name: string): boolean =>
-      // The program itself reads these, before it calls the command.
-      ['help', 'version', 'config'].includes(name) ||
-      code.includes(`values.${name}`) ||
-      code.includes(`values['${name}']`) ||
-      new RegExp(`\\{[^{}]*(\\b${name}\\b|'${name}':)[^{}]*\\} = (values|read\\.values)`).test(code)
-    const unread = COMMAND_NAMES.flatMap((command) =>
-      flagsOf(command)
-        .filter(({ name }) => !isRead(name))
-        .map(
-          ({ name }) => `--${name} of ${command} is in src/app/cli/command-table.ts and read nowhere in src/app/cli`,
-        ),
+const guide = readFileSync(new URL('../../../docs/commands.md', import.meta.url), 'utf8')
+it.each(COMMAND_NAMES.filter((name) => name !== 'run'))(
+  'the table of flags is in the guide to commands with the flags of %s',
+  (command) => {
+    const rows = guide.split('\n').filter((line) => command === 'start' || line.includes(`\`${command}\``))
+    const missing = flagsOf(command).filter(
+      ({ name }) => !rows.some((row) => new RegExp(`^\\| \`(-\\w, )?--${name}\\b`).test(row)),
     )
-    expect(unread).toEqual([])
-  })
+    expect(missing.map(({ name }) => name).filter((name) => !['help', 'version'].includes(name))).toEqual([])
+  },
+)
+
+it('the table of flags has only flags whose value a command reads', () => {
+  const folder = new URL('../../../src/app/cli/', import.meta.url)
+  const code = readdirSync(folder)
+    .filter((file) => file !== 'flags.ts')
+    .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+    .join('\n')
+  const isRead = (name: string): boolean =>
+    // The program itself reads these, before it calls the command.
+    ['help', 'version', 'config'].includes(name) ||
+    code.includes(`values.${name}`) ||
+    code.includes(`values['${name}']`) ||
+    new RegExp(`\\{[^{}]*(\\b${name}\\b|'${name}':)[^{}]*\\} = (values|read\\.values)`).test(code)
+  const unread = COMMAND_NAMES.flatMap((command) =>
+    flagsOf(command)
+      .filter(({ name }) => !isRead(name))
+      .map(({ name }) => `--${name} of ${command} is in src/app/cli/command-table.ts and read nowhere in src/app/cli`),
+  )
+  expect(unread).toEqual([])
 })
 
 describe('variables', () => {

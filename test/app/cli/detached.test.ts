@@ -197,46 +197,42 @@ describe('start --detach', () => {
   })
 })
 
-describe('stop', () => {
-  it('says where no server was started', async () => {
-    expect(await run(['stop'])).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'toolmock: no server was started here with `npx toolmock start --detach`\n',
-    })
-  })
-
-  it('is refused to the server of `run`, which its command ends', async () => {
-    const code = `fetch(process.env.TOOLMOCK_URL + '/_mock/shutdown', { method: 'POST' }).then(async (a) => console.log(a.status, await a.text()))`
-    const { stdout } = await run(['run', '--allow-no-requests', '--', process.execPath, '-e', code])
-    expect(stdout).toMatch(/^409 .*"NOT_STOPPABLE"/)
+it('stop says where no server was started', async () => {
+  expect(await run(['stop'])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'toolmock: no server was started here with `npx toolmock start --detach`\n',
   })
 })
 
-describe('env', () => {
-  it.each([
-    [
-      'sh',
-      /^export TOOLMOCK_URL=(\S+)\nexport TOOLMOCK_CLIENT_ID=test_client\nexport TOOLMOCK_CLIENT_SECRET=test_secret\n$/,
-    ],
-    ['dotenv', /^TOOLMOCK_URL="(\S+)"\nTOOLMOCK_CLIENT_ID="test_client"\nTOOLMOCK_CLIENT_SECRET="test_secret"\n$/],
-    [
-      'github',
-      /^TOOLMOCK_URL<<(\w[\w-]{40,})\n\S+\n\1\nTOOLMOCK_CLIENT_ID<<(?!\1)(\w[\w-]{40,})\ntest_client\n\2\nTOOLMOCK_CLIENT_SECRET<<(\w[\w-]{40,})\ntest_secret\n\3\n$/,
-    ],
-  ])('prints the variables as %s', async (format, expected) => {
-    await run(START)
-    expect((await run(['env', '--format', format])).stdout).toMatch(expected)
-  })
+it('stop is refused to the server of `run`, which its command ends', async () => {
+  const code = `fetch(process.env.TOOLMOCK_URL + '/_mock/shutdown', { method: 'POST' }).then(async (a) => console.log(a.status, await a.text()))`
+  const { stdout } = await run(['run', '--allow-no-requests', '--', process.execPath, '-e', code])
+  expect(stdout).toMatch(/^409 .*"NOT_STOPPABLE"/)
+})
 
-  it('prints JSON, and says where there is no server', async () => {
-    await run(START)
-    expect(JSON.parse((await run(['env', '--format', 'json'])).stdout)).toMatchObject({
-      TOOLMOCK_CLIENT_ID: 'test_client',
-    })
-    expect(await run(['env', '--port', '1'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('http://127.0.0.1:1 is not served') as string,
-    })
+it.each([
+  [
+    'sh',
+    /^export TOOLMOCK_URL=(\S+)\nexport TOOLMOCK_CLIENT_ID=test_client\nexport TOOLMOCK_CLIENT_SECRET=test_secret\n$/,
+  ],
+  ['dotenv', /^TOOLMOCK_URL="(\S+)"\nTOOLMOCK_CLIENT_ID="test_client"\nTOOLMOCK_CLIENT_SECRET="test_secret"\n$/],
+  [
+    'github',
+    /^TOOLMOCK_URL<<(\w[\w-]{40,})\n\S+\n\1\nTOOLMOCK_CLIENT_ID<<(?!\1)(\w[\w-]{40,})\ntest_client\n\2\nTOOLMOCK_CLIENT_SECRET<<(\w[\w-]{40,})\ntest_secret\n\3\n$/,
+  ],
+])('env prints the variables as %s', async (format, expected) => {
+  await run(START)
+  expect((await run(['env', '--format', format])).stdout).toMatch(expected)
+})
+
+it('env prints JSON, and says where there is no server', async () => {
+  await run(START)
+  expect(JSON.parse((await run(['env', '--format', 'json'])).stdout)).toMatchObject({
+    TOOLMOCK_CLIENT_ID: 'test_client',
+  })
+  expect(await run(['env', '--port', '1'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('http://127.0.0.1:1 is not served') as string,
   })
 })

@@ -263,36 +263,34 @@ it('a server whose output cannot be written continues to serve, and reports it',
   expect(code).toBe(0)
 })
 
-describe('a slow reader', () => {
-  const entry = () => {
-    const environment = { name: 'default', clock: { now: () => 0 } }
-    const input = { kind: 'request', id: 'req_1', environment, url: '/x', method: 'GET', status: 200 } as const
-    return storedEntry(input, { environment, realAt: 0, requestHeaders: [] })
-  }
+const entry = () => {
+  const environment = { name: 'default', clock: { now: () => 0 } }
+  const input = { kind: 'request', id: 'req_1', environment, url: '/x', method: 'GET', status: 200 } as const
+  return storedEntry(input, { environment, realAt: 0, requestHeaders: [] })
+}
 
-  it('gets the number of requests that were left out while more than a megabyte was unread', () => {
-    const written: string[] = []
-    let backlog = 1024 * 1024 + 1
-    const context = {
-      variables: {},
-      out: (line: string) => void written.push(line),
-      err: () => undefined,
-      backlog: () => backlog,
-    }
-    const log = new RequestLog(context, { json: false, withControl: false })
-    const request = (): void => {
-      log.observe(entry())
-      log.flush()
-    }
-    request()
-    request()
-    expect(written).toEqual([])
-    backlog = 1024 * 1024
-    request()
-    expect(written).toEqual([
-      expect.stringMatching(
-        /^2 requests are left out here: the output was not read in time\n1970-01-01T00:00:00\.000Z GET /,
-      ),
-    ])
-  })
+it('a slow reader gets the number of requests that were left out while more than a megabyte was unread', () => {
+  const written: string[] = []
+  let backlog = 1024 * 1024 + 1
+  const context = {
+    variables: {},
+    out: (line: string) => void written.push(line),
+    err: () => undefined,
+    backlog: () => backlog,
+  }
+  const log = new RequestLog(context, { json: false, withControl: false })
+  const request = (): void => {
+    log.observe(entry())
+    log.flush()
+  }
+  request()
+  request()
+  expect(written).toEqual([])
+  backlog = 1024 * 1024
+  request()
+  expect(written).toEqual([
+    expect.stringMatching(
+      /^2 requests are left out here: the output was not read in time\n1970-01-01T00:00:00\.000Z GET /,
+    ),
+  ])
 })

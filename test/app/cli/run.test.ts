@@ -478,39 +478,37 @@ describe('the files that toolmock run writes', () => {
   })
 })
 
-describe('a client with eight mistakes', () => {
-  it('gets a finding for each mistake and no other', async () => {
-    const file = toolmock.path('eight.json')
-    const { code, stderr } = await run([
-      '--report',
-      file,
-      '--',
-      process.execPath,
-      join(FIXTURES, 'eight-mistakes/client.mjs'),
-    ])
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('the verdict failed for 7 reasons') })
-    expect(stderr).not.toMatch(/and \d+ more/)
-    const { contract } = JSON.parse(readFileSync(file, 'utf8')) as { contract: unknown }
-    const { findings, left_out } = contractReportSchema.parse(contract).total
-    const of = (wanted: string, isPath: boolean) =>
-      findings.filter(({ kind, operation }) => kind === wanted && (operation === null) === isPath)
-    expect(of('violation', false).map(({ operation, field, code }) => `${operation} ${field} ${code}`)).toEqual([
-      'create_connected_account identifier required',
-      'update_connected_account connected_account.api_config type',
-      'list_connected_accounts page_size maximum',
-      'get_connected_account_auth Authorization required',
-      'create_custom_provider Content-Type content_type',
-    ])
-    expect(of('violation', true).map(({ field, did_you_mean }) => [field, did_you_mean])).toEqual([
-      ['GET /api/v1/connected_account/details', 'GET /api/v1/connected_accounts/details'],
-      ['PUT /api/v1/connected_accounts/user/verify', 'POST /api/v1/connected_accounts/user/verify'],
-    ])
-    expect(of('warning', false).map(({ operation, field, code }) => `${operation} ${field} ${code}`)).toEqual([
-      'execute_tool params alias',
-    ])
-    expect([findings.length, left_out]).toEqual([8, 0])
-    for (const { count } of findings) expect(count).toBe(1)
-  })
+it('a client with eight mistakes gets a finding for each mistake and no other', async () => {
+  const file = toolmock.path('eight.json')
+  const { code, stderr } = await run([
+    '--report',
+    file,
+    '--',
+    process.execPath,
+    join(FIXTURES, 'eight-mistakes/client.mjs'),
+  ])
+  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('the verdict failed for 7 reasons') })
+  expect(stderr).not.toMatch(/and \d+ more/)
+  const { contract } = JSON.parse(readFileSync(file, 'utf8')) as { contract: unknown }
+  const { findings, left_out } = contractReportSchema.parse(contract).total
+  const of = (wanted: string, isPath: boolean) =>
+    findings.filter(({ kind, operation }) => kind === wanted && (operation === null) === isPath)
+  expect(of('violation', false).map(({ operation, field, code }) => `${operation} ${field} ${code}`)).toEqual([
+    'create_connected_account identifier required',
+    'update_connected_account connected_account.api_config type',
+    'list_connected_accounts page_size maximum',
+    'get_connected_account_auth Authorization required',
+    'create_custom_provider Content-Type content_type',
+  ])
+  expect(of('violation', true).map(({ field, did_you_mean }) => [field, did_you_mean])).toEqual([
+    ['GET /api/v1/connected_account/details', 'GET /api/v1/connected_accounts/details'],
+    ['PUT /api/v1/connected_accounts/user/verify', 'POST /api/v1/connected_accounts/user/verify'],
+  ])
+  expect(of('warning', false).map(({ operation, field, code }) => `${operation} ${field} ${code}`)).toEqual([
+    'execute_tool params alias',
+  ])
+  expect([findings.length, left_out]).toEqual([8, 0])
+  for (const { count } of findings) expect(count).toBe(1)
 })
 
 describe('a project that tests itself with the library and the command line', () => {

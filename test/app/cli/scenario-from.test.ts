@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ToolmockProgram } from './toolmock-process.ts'
 
 const toolmock = ToolmockProgram.forThisFile()
@@ -41,100 +41,93 @@ function written(name: string, content: string): string {
   return toolmock.path(name)
 }
 
-describe('toolmock scenario from', () => {
-  it('creates a scenario and a seed from the journal of a run, with which a second run has the same statuses', async () => {
-    const client = written('client.mjs', CLIENT)
-    const seed = written('ada.json', JSON.stringify({ accounts: [ADA] }))
-    const run = (...args: string[]) => toolmock.run(['run', ...args, '--', process.execPath, client])
-    const failing = await run(
-      '--seed',
-      'bundled',
-      '--seed',
-      seed,
-      '--scenario',
-      'token-dies-mid-run',
-      '--journal',
-      'j.jsonl',
-    )
-    expect(failing.stdout.trim()).toBe('200 200 400 400 400')
-    const made = await toolmock.run(['scenario', 'from', 'j.jsonl', '--out', 'replays'])
-    expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' })
-    const [, command = ''] = /^npx toolmock run (.*) -- CMD$/m.exec(made.stdout) ?? []
-    const replayed = await run(...command.split(' '))
-    expect(replayed.stdout).toBe(failing.stdout)
-    expect(replayed.stderr).not.toMatch(/never fired/)
-    expect(readdirSync(toolmock.path('replays'))).toHaveLength(2)
-    const checked = await toolmock.run([
-      'validate',
-      ...readdirSync(toolmock.path('replays')).map((name) => `replays/${name}`),
-      'bundled',
-    ])
-    expect(checked.stdout + checked.stderr).not.toMatch(/:\d+:\d+/)
-  })
+it('creates a scenario and a seed from the journal of a run, with which a second run has the same statuses', async () => {
+  const client = written('client.mjs', CLIENT)
+  const seed = written('ada.json', JSON.stringify({ accounts: [ADA] }))
+  const run = (...args: string[]) => toolmock.run(['run', ...args, '--', process.execPath, client])
+  const failing = await run(
+    '--seed',
+    'bundled',
+    '--seed',
+    seed,
+    '--scenario',
+    'token-dies-mid-run',
+    '--journal',
+    'j.jsonl',
+  )
+  expect(failing.stdout.trim()).toBe('200 200 400 400 400')
+  const made = await toolmock.run(['scenario', 'from', 'j.jsonl', '--out', 'replays'])
+  expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' })
+  const [, command = ''] = /^npx toolmock run (.*) -- CMD$/m.exec(made.stdout) ?? []
+  const replayed = await run(...command.split(' '))
+  expect(replayed.stdout).toBe(failing.stdout)
+  expect(replayed.stderr).not.toMatch(/never fired/)
+  expect(readdirSync(toolmock.path('replays'))).toHaveLength(2)
+  const checked = await toolmock.run([
+    'validate',
+    ...readdirSync(toolmock.path('replays')).map((name) => `replays/${name}`),
+    'bundled',
+  ])
+  expect(checked.stdout + checked.stderr).not.toMatch(/:\d+:\d+/)
+})
 
-  it('names --mcp in the command for a run whose client called by MCP', async () => {
-    const client = written('mcp-client.mjs', MCP_CLIENT)
-    const run = (...args: string[]) => toolmock.run(['run', ...args, '--', process.execPath, client])
-    const first = await run('--mcp', '--scenario', 'rate-limited', '--journal', 'mcp.jsonl')
-    expect(first.stdout.trim()).toBe('200')
-    const made = await toolmock.run(['scenario', 'from', 'mcp.jsonl', '--out', 'mcp-replays'])
-    const [, command = ''] = /^npx toolmock run (.*) -- CMD$/m.exec(made.stdout) ?? []
-    expect((await run(...command.split(' '))).stdout).toBe(first.stdout)
-  })
+it('names --mcp in the command for a run whose client called by MCP', async () => {
+  const client = written('mcp-client.mjs', MCP_CLIENT)
+  const run = (...args: string[]) => toolmock.run(['run', ...args, '--', process.execPath, client])
+  const first = await run('--mcp', '--scenario', 'rate-limited', '--journal', 'mcp.jsonl')
+  expect(first.stdout.trim()).toBe('200')
+  const made = await toolmock.run(['scenario', 'from', 'mcp.jsonl', '--out', 'mcp-replays'])
+  const [, command = ''] = /^npx toolmock run (.*) -- CMD$/m.exec(made.stdout) ?? []
+  expect((await run(...command.split(' '))).stdout).toBe(first.stdout)
+})
 
-  it('reads the journal of a running server', async () => {
-    const seed = written('live.json', JSON.stringify({ accounts: [ADA] }))
-    const server = await toolmock.start([
-      '--in-memory',
-      '--seed',
-      'bundled',
-      '--seed',
-      seed,
-      '--scenario',
-      'rate-limited',
-    ])
-    const form = new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: 'test_client',
-      client_secret: 'test_secret',
-    })
-    const token = await fetch(`${server.url}/oauth/token`, { method: 'POST', body: form })
-    const id = token.headers.get('x-request-id')!
-    const made = await toolmock.run(['scenario', 'from', id, '--json', '--url', server.url])
-    expect(JSON.parse(made.stdout)).toMatchObject({
-      scenario: { name: `replay-${id.replaceAll('_', '-')}` },
-      notes: [],
-    })
-    const unknown = await toolmock.run(['scenario', 'from', 'req_none', '--url', server.url])
-    expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('no request "req_none"') })
-    await server.stop()
+it('reads the journal of a running server', async () => {
+  const seed = written('live.json', JSON.stringify({ accounts: [ADA] }))
+  const server = await toolmock.start([
+    '--in-memory',
+    '--seed',
+    'bundled',
+    '--seed',
+    seed,
+    '--scenario',
+    'rate-limited',
+  ])
+  const form = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: 'test_client',
+    client_secret: 'test_secret',
   })
-
-  it.each([
-    [
-      'a file that is missing',
-      ['from', './none.jsonl'],
-      2,
-      /the journal file \.\/none\.jsonl cannot be read \(ENOENT\)/,
-    ],
-    ['a file that is no journal', ['from', 'other.json'], 2, /other\.json:1: expected an entry of a request journal/],
-    ['nothing', ['from'], 2, /scenario from takes one JOURNAL_OR_REQUEST_ID/],
-    ['--request with another action', ['list', '--request', 'req_1'], 2, /--request goes with scenario from/],
-  ])('refuses %s', async (_what, args, code, message) => {
-    written('other.json', '{"some": "thing"}\n')
-    const ended = await toolmock.run(['scenario', ...args])
-    expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) })
-    expect(readFileSync(toolmock.path('other.json'), 'utf8')).toBe('{"some": "thing"}\n')
+  const token = await fetch(`${server.url}/oauth/token`, { method: 'POST', body: form })
+  const id = token.headers.get('x-request-id')!
+  const made = await toolmock.run(['scenario', 'from', id, '--json', '--url', server.url])
+  expect(JSON.parse(made.stdout)).toMatchObject({
+    scenario: { name: `replay-${id.replaceAll('_', '-')}` },
+    notes: [],
   })
+  const unknown = await toolmock.run(['scenario', 'from', 'req_none', '--url', server.url])
+  expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('no request "req_none"') })
+  await server.stop()
+})
 
-  it('fails and lists the environments when there are several', async () => {
-    const entry = { real_at: '2026-01-01T00:00:00.000Z', account_state: null, id: 'req_1', kind: 'request' }
-    const lines = ['one', 'two'].map((environment) => JSON.stringify({ ...entry, environment }))
-    written('two.jsonl', `${lines.join('\n')}\n`)
-    const ended = await toolmock.run(['scenario', 'from', 'two.jsonl'])
-    expect(ended).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('the journal has 2 environments: one, two'),
-    })
+it.each([
+  ['a file that is missing', ['from', './none.jsonl'], 2, /the journal file \.\/none\.jsonl cannot be read \(ENOENT\)/],
+  ['a file that is no journal', ['from', 'other.json'], 2, /other\.json:1: expected an entry of a request journal/],
+  ['nothing', ['from'], 2, /scenario from takes one JOURNAL_OR_REQUEST_ID/],
+  ['--request with another action', ['list', '--request', 'req_1'], 2, /--request goes with scenario from/],
+])('refuses %s', async (_what, args, code, message) => {
+  written('other.json', '{"some": "thing"}\n')
+  const ended = await toolmock.run(['scenario', ...args])
+  expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) })
+  expect(readFileSync(toolmock.path('other.json'), 'utf8')).toBe('{"some": "thing"}\n')
+})
+
+it('fails and lists the environments when there are several', async () => {
+  const entry = { real_at: '2026-01-01T00:00:00.000Z', account_state: null, id: 'req_1', kind: 'request' }
+  const lines = ['one', 'two'].map((environment) => JSON.stringify({ ...entry, environment }))
+  written('two.jsonl', `${lines.join('\n')}\n`)
+  const ended = await toolmock.run(['scenario', 'from', 'two.jsonl'])
+  expect(ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the journal has 2 environments: one, two'),
   })
 })

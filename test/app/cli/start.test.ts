@@ -244,33 +244,29 @@ describe('toolmock start', () => {
   })
 })
 
-describe('--host beyond loopback', () => {
-  const WARNING = /^warn --host 0\.0\.0\.0 without --admin-token: .*the control API under \/_mock/m
+const WARNING = /^warn --host 0\.0\.0\.0 without --admin-token: .*the control API under \/_mock/m
 
-  it.each([
-    ['as a flag, without an admin token, is warned of', ['--host', '0.0.0.0'], {}, true],
-    ['with an admin token is not', ['--host', '0.0.0.0', '--admin-token', 't'], {}, false],
-    ['as a variable, as in the image, is not', [], { TOOLMOCK_HOST: '0.0.0.0' }, false],
-    ['is not loopback itself', ['--host', '127.0.0.1'], {}, false],
-  ])('%s', async (_what, args, variables, isWarned) => {
-    const serving = await toolmock.start(['--in-memory', ...args], variables)
-    const { stderr } = await serving.stop()
-    expect(WARNING.test(stderr)).toBe(isWarned)
-  })
+it.each([
+  ['as a flag, without an admin token, is warned of', ['--host', '0.0.0.0'], {}, true],
+  ['with an admin token is not', ['--host', '0.0.0.0', '--admin-token', 't'], {}, false],
+  ['as a variable, as in the image, is not', [], { TOOLMOCK_HOST: '0.0.0.0' }, false],
+  ['is not loopback itself', ['--host', '127.0.0.1'], {}, false],
+])('--host beyond loopback: %s', async (_what, args, variables, isWarned) => {
+  const serving = await toolmock.start(['--in-memory', ...args], variables)
+  const { stderr } = await serving.stop()
+  expect(WARNING.test(stderr)).toBe(isWarned)
 })
 
-describe('toolmock healthcheck', () => {
-  it('ends with 0 while the server of its variables answers, else with 1', async () => {
-    const variables = { TOOLMOCK_HOST: '0.0.0.0', TOOLMOCK_PORT: `${await freePort()}` }
-    const serving = await toolmock.start(['--in-memory'], variables)
-    expect(await toolmock.run(['healthcheck'], variables)).toMatchObject({ code: 0, stderr: '' })
-    expect(await toolmock.run(['healthcheck'], { TOOLMOCK_URL: serving.url })).toMatchObject({ code: 0 })
-    await serving.stop()
+it('toolmock healthcheck ends with 0 while the server of its variables answers, else with 1', async () => {
+  const variables = { TOOLMOCK_HOST: '0.0.0.0', TOOLMOCK_PORT: `${await freePort()}` }
+  const serving = await toolmock.start(['--in-memory'], variables)
+  expect(await toolmock.run(['healthcheck'], variables)).toMatchObject({ code: 0, stderr: '' })
+  expect(await toolmock.run(['healthcheck'], { TOOLMOCK_URL: serving.url })).toMatchObject({ code: 0 })
+  await serving.stop()
 
-    const gone = await toolmock.run(['healthcheck'], variables)
-    expect(gone).toMatchObject({ code: 1, stdout: '' })
-    expect(gone.stderr).toMatch(/^toolmock: http:\/\/127\.0\.0\.1:\d+\/_mock\/health is not served\n$/)
-  })
+  const gone = await toolmock.run(['healthcheck'], variables)
+  expect(gone).toMatchObject({ code: 1, stdout: '' })
+  expect(gone.stderr).toMatch(/^toolmock: http:\/\/127\.0\.0\.1:\d+\/_mock\/health is not served\n$/)
 })
 
 describeWith('one core', 'toolmock start on one core', () => {

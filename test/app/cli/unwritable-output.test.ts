@@ -66,37 +66,35 @@ describe.runIf(process.platform === 'linux')('output that cannot be written', ()
   })
 })
 
-describe('a state folder that vanishes', () => {
-  const create = (url: string, token: string, identifier: string) =>
-    fetch(`${url}/api/v1/connected_accounts`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ connector: 'mail', identifier }),
-    })
-
-  it('is a 503 at the next write, and the stop reports it', async () => {
-    const state = toolmock.path('vanishing/state.json')
-    const serving = await toolmock.start(['--state', state])
-    const { url } = serving
-    const form = { grant_type: 'client_credentials', client_id: 'test_client', client_secret: 'test_secret' }
-    const signed = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
-    const { access_token: token } = (await signed.json()) as { access_token: string }
-    expect((await create(url, token, 'ada@example.com')).status).toBe(201)
-
-    await rm(toolmock.path('vanishing'), { recursive: true })
-    const refused = await create(url, token, 'grace@example.com')
-    expect(refused.status).toBe(503)
-    expect(((await refused.json()) as { message: string }).message).toBe(
-      `the state could not be written: ${state}.wal.0 is gone: it, or a folder above it, was removed or moved while the server runs; nothing was changed`,
-    )
-    const listed = await fetch(`${url}/api/v1/connected_accounts`, { headers: { Authorization: `Bearer ${token}` } })
-    expect(((await listed.json()) as { total_size: number }).total_size).toBe(1)
-    const { code, stderr } = await serving.stop()
-    expect(code).toBe(2)
-    expect(stderr).toMatch(
-      /^toolmock: the state could not be written: .*; the write-ahead log is gone, and a state file is that of its last checkpoint$/m,
-    )
-    expect(stderr).not.toContain('is kept beside it')
-    await expect(readFile(state)).rejects.toThrow('ENOENT')
+const create = (url: string, token: string, identifier: string) =>
+  fetch(`${url}/api/v1/connected_accounts`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ connector: 'mail', identifier }),
   })
+
+it('a state folder that vanishes is a 503 at the next write, and the stop reports it', async () => {
+  const state = toolmock.path('vanishing/state.json')
+  const serving = await toolmock.start(['--state', state])
+  const { url } = serving
+  const form = { grant_type: 'client_credentials', client_id: 'test_client', client_secret: 'test_secret' }
+  const signed = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
+  const { access_token: token } = (await signed.json()) as { access_token: string }
+  expect((await create(url, token, 'ada@example.com')).status).toBe(201)
+
+  await rm(toolmock.path('vanishing'), { recursive: true })
+  const refused = await create(url, token, 'grace@example.com')
+  expect(refused.status).toBe(503)
+  expect(((await refused.json()) as { message: string }).message).toBe(
+    `the state could not be written: ${state}.wal.0 is gone: it, or a folder above it, was removed or moved while the server runs; nothing was changed`,
+  )
+  const listed = await fetch(`${url}/api/v1/connected_accounts`, { headers: { Authorization: `Bearer ${token}` } })
+  expect(((await listed.json()) as { total_size: number }).total_size).toBe(1)
+  const { code, stderr } = await serving.stop()
+  expect(code).toBe(2)
+  expect(stderr).toMatch(
+    /^toolmock: the state could not be written: .*; the write-ahead log is gone, and a state file is that of its last checkpoint$/m,
+  )
+  expect(stderr).not.toContain('is kept beside it')
+  await expect(readFile(state)).rejects.toThrow('ENOENT')
 })

@@ -117,14 +117,12 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
   })
 })
 
-describe('the contract verdict of a scenario', () => {
-  it('fails until every rule has fired', async () => {
-    await using mock = await createToolmock({ scenario: 'token-dies-mid-run' })
-    const { reasons } = await mock.contract.verdict()
-    expect(reasons.map(({ code }) => code)).toEqual(['must_fire', 'must_fire', 'no_requests'])
-    const client = await clientOf(mock)
-    await client.account({ ...ADA, connected_account: TOKENS })
-    for (let nth = 1; nth <= 3; nth++) await client.post('/execute_tool', MESSAGE)
-    await mock.contract.verify()
-  })
+it('the contract verdict of a scenario fails until every rule has fired', async () => {
+  await using mock = await createToolmock({ scenario: 'token-dies-mid-run' })
+  const { reasons } = await mock.contract.verdict()
+  expect(reasons.map(({ code }) => code)).toEqual(['must_fire', 'must_fire', 'no_requests'])
+  const client = await clientOf(mock)
+  await client.account({ ...ADA, connected_account: TOKENS })
+  for (let nth = 1; nth <= 3; nth++) await client.post('/execute_tool', MESSAGE)
+  await mock.contract.verify()
 })

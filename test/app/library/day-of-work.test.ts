@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createToolmock, type ToolmockEnvironment } from '../../../src/index.ts'
 import { type Client, clientOf } from './client.ts'
 
@@ -184,34 +184,32 @@ async function agentOf(environment: Pick<ToolmockEnvironment, 'env'>): Promise<A
   return new Agent(await clientOf(environment))
 }
 
-describe('a day of work over mail, calendar and customer relations', () => {
-  it('has effects that tools read back, also after a restart', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmock-day-'))
-    try {
-      const options = { ...TOOLMOCK, state: join(folder, 'state.json') }
-      let made: Made
-      {
-        await using mock = await createToolmock(options)
-        const agent = await agentOf(mock)
-        await agent.connect()
-        made = await work(agent, LENA)
-        await readBack(agent, LENA, made)
-      }
-      await using again = await createToolmock(options)
-      await readBack(await agentOf(again), LENA, made)
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
-  }, 60_000)
-
-  it('is isolated from another one in another environment at the same time', async () => {
-    await using mock = await createToolmock(TOOLMOCK)
-    const days = [LENA, OMAR].map(async (plan) => {
-      const environment = await mock.environment(plan.name.toLowerCase().replace(' ', '-'), { clock: CLOCK })
-      const agent = await agentOf(environment)
+it('has effects that tools read back, also after a restart', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolmock-day-'))
+  try {
+    const options = { ...TOOLMOCK, state: join(folder, 'state.json') }
+    let made: Made
+    {
+      await using mock = await createToolmock(options)
+      const agent = await agentOf(mock)
       await agent.connect()
-      return { agent, plan, made: await work(agent, plan) }
-    })
-    for (const { agent, plan, made } of await Promise.all(days)) await readBack(agent, plan, made)
-  }, 60_000)
-})
+      made = await work(agent, LENA)
+      await readBack(agent, LENA, made)
+    }
+    await using again = await createToolmock(options)
+    await readBack(await agentOf(again), LENA, made)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}, 60_000)
+
+it('is isolated from another one in another environment at the same time', async () => {
+  await using mock = await createToolmock(TOOLMOCK)
+  const days = [LENA, OMAR].map(async (plan) => {
+    const environment = await mock.environment(plan.name.toLowerCase().replace(' ', '-'), { clock: CLOCK })
+    const agent = await agentOf(environment)
+    await agent.connect()
+    return { agent, plan, made: await work(agent, plan) }
+  })
+  for (const { agent, plan, made } of await Promise.all(days)) await readBack(agent, plan, made)
+}, 60_000)

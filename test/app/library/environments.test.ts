@@ -84,38 +84,36 @@ describe.each(ACCESSES)('environments of the library, %s', (access) => {
   })
 })
 
-describe('connect', () => {
-  it('finds the credentials of an existing environment, and does not remove it', async () => {
-    await using server = await createToolmock()
-    const other = await server.environment('worker-2')
-    await using mock = await connect(`${server.url}/`, { environment: 'worker-2' })
-    expect(mock.env).toEqual(other.env)
-    await (await clientOf(mock)).post('/execute_tool', MESSAGE)
-    expect(await other.journal.count({ operation: 'execute_tool', status: 404 })).toBe(1)
-    await mock.close()
-    expect(await rejection(mock.reset())).toMatchObject({ code: 'CLOSED' })
-    expect(await other.journal.count({ operation: 'execute_tool' })).toBe(1)
-  })
+it('connect finds the credentials of an existing environment, and does not remove it', async () => {
+  await using server = await createToolmock()
+  const other = await server.environment('worker-2')
+  await using mock = await connect(`${server.url}/`, { environment: 'worker-2' })
+  expect(mock.env).toEqual(other.env)
+  await (await clientOf(mock)).post('/execute_tool', MESSAGE)
+  expect(await other.journal.count({ operation: 'execute_tool', status: 404 })).toBe(1)
+  await mock.close()
+  expect(await rejection(mock.reset())).toMatchObject({ code: 'CLOSED' })
+  expect(await other.journal.count({ operation: 'execute_tool' })).toBe(1)
+})
 
-  it('reports what is wrong with the address, the environment or the admin token', async () => {
-    const gone = await createToolmock({ port: await freePort() })
-    await gone.close()
-    expect(await rejection(connect(gone.url))).toMatchObject({
-      code: 'UNREACHABLE',
-      message: expect.stringContaining(gone.url),
-      cause: expect.objectContaining({ code: 'ECONNREFUSED' }),
-    })
-    expect(await rejection(connect('localhost:8665'))).toMatchObject({ code: 'INVALID_ARGUMENT' })
-    await using server = await createToolmock({ adminToken: 's3cret' })
-    const refused = { code: 'ADMIN_TOKEN_REQUIRED', status: 401 }
-    expect(await rejection(connect(server.url))).toMatchObject(refused)
-    expect(await rejection(connect(server.url, { adminToken: 'wrong' }))).toMatchObject(refused)
-    const nowhere = connect(server.url, { adminToken: 's3cret', environment: 'nowhere' })
-    expect(await rejection(nowhere)).toMatchObject({ code: 'ENVIRONMENT_NOT_FOUND', status: 404 })
+it('connect reports what is wrong with the address, the environment or the admin token', async () => {
+  const gone = await createToolmock({ port: await freePort() })
+  await gone.close()
+  expect(await rejection(connect(gone.url))).toMatchObject({
+    code: 'UNREACHABLE',
+    message: expect.stringContaining(gone.url),
+    cause: expect.objectContaining({ code: 'ECONNREFUSED' }),
   })
+  expect(await rejection(connect('localhost:8665'))).toMatchObject({ code: 'INVALID_ARGUMENT' })
+  await using server = await createToolmock({ adminToken: 's3cret' })
+  const refused = { code: 'ADMIN_TOKEN_REQUIRED', status: 401 }
+  expect(await rejection(connect(server.url))).toMatchObject(refused)
+  expect(await rejection(connect(server.url, { adminToken: 'wrong' }))).toMatchObject(refused)
+  const nowhere = connect(server.url, { adminToken: 's3cret', environment: 'nowhere' })
+  expect(await rejection(nowhere)).toMatchObject({ code: 'ENVIRONMENT_NOT_FOUND', status: 404 })
+})
 
-  it('recognizes a server that is not toolmock', async () => {
-    await using server = await createToolmock()
-    expect(await rejection(connect(`${server.url}/elsewhere`))).toMatchObject({ code: 'NO_TOOLMOCK', status: 404 })
-  })
+it('connect recognizes a server that is not toolmock', async () => {
+  await using server = await createToolmock()
+  expect(await rejection(connect(`${server.url}/elsewhere`))).toMatchObject({ code: 'NO_TOOLMOCK', status: 404 })
 })

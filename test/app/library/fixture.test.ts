@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { connect, createToolmock } from '../../../src/index.ts'
 import { rejection } from './with-mock.ts'
 
@@ -24,19 +24,17 @@ async function runSample(variables: Record<string, string>): Promise<Run> {
   return { code, output: stripVTControlCharacters(`${out}\n${err}`) }
 }
 
-describe('the fixture of toolmock/vitest', () => {
-  it('gives each test an environment of its own, and explains refused requests of failed tests only', async () => {
-    await using server = await createToolmock()
-    const { code, output } = await runSample({ SAMPLE_URL: server.url })
-    expect(output).toMatch(/Tests +3 failed \| 8 passed/)
-    expect(code).toBe(1)
-    expect(output).toContain('the status of the tool call')
-    expect(output).toMatch(/stderr \| fixture\.sample\.ts > fails, and is explained/)
-    expect(output).toMatch(/POST \/api\/v1\/execute_tool \(execute_tool\) by client \S+ was answered with 404 \w+\./)
-    expect(output.match(/why requests were answered with 400 and above/g)).toHaveLength(1)
-    expect(output).toContain('ToolmockError: the contract was not kept in environment')
-    expect(output.match(/page_size must be an integer/g)).toHaveLength(1)
-    const nowhere = await rejection(connect(server.url, { environment: 'nowhere' }))
-    expect(nowhere).toMatchObject({ message: expect.stringMatching(/there is only default$/) })
-  }, 60_000)
-})
+it('gives each test an environment of its own, and explains refused requests of failed tests only', async () => {
+  await using server = await createToolmock()
+  const { code, output } = await runSample({ SAMPLE_URL: server.url })
+  expect(output).toMatch(/Tests +3 failed \| 8 passed/)
+  expect(code).toBe(1)
+  expect(output).toContain('the status of the tool call')
+  expect(output).toMatch(/stderr \| fixture\.sample\.ts > fails, and is explained/)
+  expect(output).toMatch(/POST \/api\/v1\/execute_tool \(execute_tool\) by client \S+ was answered with 404 \w+\./)
+  expect(output.match(/why requests were answered with 400 and above/g)).toHaveLength(1)
+  expect(output).toContain('ToolmockError: the contract was not kept in environment')
+  expect(output.match(/page_size must be an integer/g)).toHaveLength(1)
+  const nowhere = await rejection(connect(server.url, { environment: 'nowhere' }))
+  expect(nowhere).toMatchObject({ message: expect.stringMatching(/there is only default$/) })
+}, 60_000)

@@ -93,16 +93,14 @@ describe('createToolmock() with a running server', () => {
   })
 })
 
-describe('connect() without a URL', () => {
-  it('starts a server of its own outside of a run', async () => {
-    await using mock = await connect()
-    expect((await (await clientOf(mock)).get('/connections')).status).toBe(200)
-  })
+it('connect() without a URL starts a server of its own outside of a run', async () => {
+  await using mock = await connect()
+  expect((await (await clientOf(mock)).get('/connections')).status).toBe(200)
+})
 
-  it('refuses options that are about a server that runs', async () => {
-    expect(await rejection(connect(undefined, { environment: 'worker-2' }))).toMatchObject({
-      code: 'INVALID_ARGUMENT',
-      message: 'connect: environment is about a server that runs; give its URL first',
-    })
+it('connect() without a URL refuses options that are about a server that runs', async () => {
+  expect(await rejection(connect(undefined, { environment: 'worker-2' }))).toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    message: 'connect: environment is about a server that runs; give its URL first',
   })
 })

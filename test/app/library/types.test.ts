@@ -35,69 +35,67 @@ type Checked = [
 ]
 type LibraryOption = 'url' | 'config' | 'scenario' | 'with' | 'port' | 'host' | 'journalSize'
 
-describe('the published types', () => {
-  it("accept the server's own values at compile time", () => {
-    const checked: Checked[number] = true
-    expect(checked).toBe(true)
-  })
+it("accept the server's own values at compile time", () => {
+  const checked: Checked[number] = true
+  expect(checked).toBe(true)
+})
 
-  it('name every key of a match and of a query', () => {
-    const query: Record<keyof library.JournalQuery, true> = {
-      operation: true,
-      status: true,
-      account: true,
-      connector: true,
-      identifier: true,
-      client: true,
-      mcp_client: true,
-      tool: true,
-      execution: true,
-      agent_run_id: true,
-      error_code: true,
-      kind: true,
-      protocol: true,
-      method: true,
-      path: true,
-      injected: true,
-      scenario: true,
-      rule: true,
-      event: true,
-      cause: true,
-      text: true,
-      since: true,
-      limit: true,
-    }
-    // Only screens ask for entries in short.
-    expect([...Object.keys(query), 'short'].sort()).toEqual([...QUERY_KEYS].sort())
-    expect(MATCH_KEYS.filter((key) => !Object.hasOwn(query, key))).toEqual(['body'])
-  })
+it('name every key of a match and of a query', () => {
+  const query: Record<keyof library.JournalQuery, true> = {
+    operation: true,
+    status: true,
+    account: true,
+    connector: true,
+    identifier: true,
+    client: true,
+    mcp_client: true,
+    tool: true,
+    execution: true,
+    agent_run_id: true,
+    error_code: true,
+    kind: true,
+    protocol: true,
+    method: true,
+    path: true,
+    injected: true,
+    scenario: true,
+    rule: true,
+    event: true,
+    cause: true,
+    text: true,
+    since: true,
+    limit: true,
+  }
+  // Only screens ask for entries in short.
+  expect([...Object.keys(query), 'short'].sort()).toEqual([...QUERY_KEYS].sort())
+  expect(MATCH_KEYS.filter((key) => !Object.hasOwn(query, key))).toEqual(['body'])
+})
 
-  it('refuse a misspelt key in a document, a request or a match at compile time', () => {
-    const scenario: library.ScenarioDocument = {
-      name: 'slip',
-      // @ts-expect-error -- the key is nth
-      rules: [{ name: 'third call', at: 'service', when: { nht: 3 }, do: [{ respond: { status: 503 } }] }],
-    }
-    const seed: library.SeedDocument = {
-      // @ts-expect-error -- the key is identifier
-      accounts: [{ connector: 'mail', identifer: 'ada@example.com' }],
-    }
-    const connector: library.ConnectorDocument = {
-      connector: 'notes',
-      // @ts-expect-error -- the type is API_KEY
-      authorization_type: 'APIKEY',
-    }
-    // @ts-expect-error -- the operation is execute_tool
-    const match: library.JournalMatch = { operation: 'exectue_tool' }
-    // @ts-expect-error -- the field is tool_name
-    const request: library.ServiceRequest<'execute_tool'> = { tool: 'mail_send_message', tool_input: {} }
-    expect([scenario, seed, connector, match, request]).toHaveLength(5)
-  })
+it('refuse a misspelt key in a document, a request or a match at compile time', () => {
+  const scenario: library.ScenarioDocument = {
+    name: 'slip',
+    // @ts-expect-error -- the key is nth
+    rules: [{ name: 'third call', at: 'service', when: { nht: 3 }, do: [{ respond: { status: 503 } }] }],
+  }
+  const seed: library.SeedDocument = {
+    // @ts-expect-error -- the key is identifier
+    accounts: [{ connector: 'mail', identifer: 'ada@example.com' }],
+  }
+  const connector: library.ConnectorDocument = {
+    connector: 'notes',
+    // @ts-expect-error -- the type is API_KEY
+    authorization_type: 'APIKEY',
+  }
+  // @ts-expect-error -- the operation is execute_tool
+  const match: library.JournalMatch = { operation: 'exectue_tool' }
+  // @ts-expect-error -- the field is tool_name
+  const request: library.ServiceRequest<'execute_tool'> = { tool: 'mail_send_message', tool_input: {} }
+  expect([scenario, seed, connector, match, request]).toHaveLength(5)
+})
 
-  it('describe the requests and answers of the service', () => {
-    const request: library.ServiceRequest<'execute_tool'> = { tool_name: 'mail_send_message', tool_input: {} }
-    const status: library.ServiceAnswer<'get_connected_account_details', 200>['connected_account']['status'] = 'ACTIVE'
-    const query: library.ServiceQuery<'list_connected_accounts'> = { organization_id: 'org_1' }
-    expect([request, status, query]).toHaveLength(3)
-  })
+it('describe the requests and answers of the service', () => {
+  const request: library.ServiceRequest<'execute_tool'> = { tool_name: 'mail_send_message', tool_input: {} }
+  const status: library.ServiceAnswer<'get_connected_account_details', 200>['connected_account']['status'] = 'ACTIVE'
+  const query: library.ServiceQuery<'list_connected_accounts'> = { organization_id: 'org_1' }
+  expect([request, status, query]).toHaveLength(3)
 })

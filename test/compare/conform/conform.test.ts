@@ -25,13 +25,11 @@ async function conformed(
   }
 }
 
-describe('the checks', () => {
-  it('are at least 150, with unique names, and each names its basis', () => {
-    expect(CHECKS.length).toBeGreaterThanOrEqual(150)
-    expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length)
-    const basis = /^(document:\d(\.\d+)?|(convention|choice):(G\d+|States|Discovery|environments))$/
-    expect(CHECKS.filter((check) => !basis.test(check.basis)).map(({ id }) => id)).toEqual([])
-  })
+it('the checks are at least 150, with unique names, and each names its basis', () => {
+  expect(CHECKS.length).toBeGreaterThanOrEqual(150)
+  expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length)
+  const basis = /^(document:\d(\.\d+)?|(convention|choice):(G\d+|States|Discovery|environments))$/
+  expect(CHECKS.filter((check) => !basis.test(check.basis)).map(({ id }) => id)).toEqual([])
 })
 
 describe('the conformance suite against toolmock', () => {
@@ -130,53 +128,47 @@ describe('the conformance suite against something else', () => {
   })
 })
 
-describe('a broken check', () => {
-  it('does not show a token of the service', () => {
-    const answer = new ServiceResponse('POST /oauth/token', 200, {}, '{"access_token":"secret","expires_in":5}')
-    expect(() => answer.is(401)).toThrow('found 200 {"access_token":"…","expires_in":5}')
-  })
+it('a broken check does not show a token of the service', () => {
+  const answer = new ServiceResponse('POST /oauth/token', 200, {}, '{"access_token":"secret","expires_in":5}')
+  expect(() => answer.is(401)).toThrow('found 200 {"access_token":"…","expires_in":5}')
 })
 
-describe('the pages of a list', () => {
-  it('have no end when a page token leads to the page that answered it', async () => {
-    const answer = new ServiceResponse('GET /connections', 200, {}, '{"next_page_token":"same"}')
-    await expect(everyPage(() => Promise.resolve(answer))).rejects.toThrow('expected a last page, found "2 pages')
-  })
+it('the pages of a list have no end when a page token leads to the page that answered it', async () => {
+  const answer = new ServiceResponse('GET /connections', 200, {}, '{"next_page_token":"same"}')
+  await expect(everyPage(() => Promise.resolve(answer))).rejects.toThrow('expected a last page, found "2 pages')
 })
 
-describe('reports', () => {
-  const report: ConformReport = {
-    checks: [
-      {
-        id: 'verify/twice',
-        title: 'a "second" verify',
-        basis: 'document:3.1',
-        result: 'broken',
-        reason: 'found <200> & \u0001',
-      },
-      { id: 'token/type', title: 'the type', basis: 'convention:G13', result: 'held', reason: '' },
-      { id: 'time/link', title: 'a link', basis: 'document:2.3', result: 'skipped', reason: 'no clock' },
-    ],
-    summary: { total: 3, held: 1, broken: 1, skipped: 1 },
-    leftBehind: 0,
-  }
+const report: ConformReport = {
+  checks: [
+    {
+      id: 'verify/twice',
+      title: 'a "second" verify',
+      basis: 'document:3.1',
+      result: 'broken',
+      reason: 'found <200> & \u0001',
+    },
+    { id: 'token/type', title: 'the type', basis: 'convention:G13', result: 'held', reason: '' },
+    { id: 'time/link', title: 'a link', basis: 'document:2.3', result: 'skipped', reason: 'no clock' },
+  ],
+  summary: { total: 3, held: 1, broken: 1, skipped: 1 },
+  leftBehind: 0,
+}
 
-  it('are JSON with checks and summary', () => {
-    const { checks, summary } = report
-    expect(JSON.parse(conformReportText(report, 'json'))).toEqual({ checks, summary })
-  })
+it('reports are JSON with checks and summary', () => {
+  const { checks, summary } = report
+  expect(JSON.parse(conformReportText(report, 'json'))).toEqual({ checks, summary })
+})
 
-  it('are JUnit XML with a failure for what is broken, escaped', () => {
-    const text = conformReportText(report, 'junit')
-    expect(text).toContain('<testsuite name="conformance" tests="3" failures="1" errors="0" skipped="1" time="0">')
-    expect(text).toContain('a &quot;second&quot; verify')
-    expect(text).toContain('<failure type="contract" message="found &lt;200&gt; &amp; \ufffd">')
-  })
+it('reports are JUnit XML with a failure for what is broken, escaped', () => {
+  const text = conformReportText(report, 'junit')
+  expect(text).toContain('<testsuite name="conformance" tests="3" failures="1" errors="0" skipped="1" time="0">')
+  expect(text).toContain('a &quot;second&quot; verify')
+  expect(text).toContain('<failure type="contract" message="found &lt;200&gt; &amp; \ufffd">')
+})
 
-  it('are text with the reason under what is broken, and the summary at the end', () => {
-    const lines = conformReportText(report, 'text').split('\n')
-    expect(lines[0]).toMatch(/^broken {2}verify\/twice +a "second" verify \(document:3\.1\)$/)
-    expect(lines[1]).toContain('found <200>')
-    expect(lines.at(-1)).toBe('3 checks: 1 held, 1 broken, 1 skipped')
-  })
+it('reports are text with the reason under what is broken, and the summary at the end', () => {
+  const lines = conformReportText(report, 'text').split('\n')
+  expect(lines[0]).toMatch(/^broken {2}verify\/twice +a "second" verify \(document:3\.1\)$/)
+  expect(lines[1]).toContain('found <200>')
+  expect(lines.at(-1)).toBe('3 checks: 1 held, 1 broken, 1 skipped')
 })

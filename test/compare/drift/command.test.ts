@@ -333,84 +333,82 @@ describe('a service with a choice of its own', () => {
   })
 })
 
-describe('a recording', () => {
-  it('is sent to the service and to the mock, each with its own ids and tokens', async () => {
-    const app = await createApp({ idSeed: 3 })
-    const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
-    await app.close()
-    const entry = (method: string, path: string, sent: object | undefined, status: number, body: object) => ({
-      ...{ startedDateTime: '2026-01-01T00:00:00Z', time: 1, cache: {}, timings: { send: 0, wait: 1, receive: 0 } },
-      request: {
-        ...{
-          method,
-          url: url + path,
-          httpVersion: 'HTTP/1.1',
-          cookies: [],
-          queryString: [],
-          headersSize: -1,
-          bodySize: -1,
-        },
-        headers: [
-          { name: 'Authorization', value: 'Bearer ***ab12' },
-          { name: 'Content-Type', value: 'application/json' },
-        ],
-        ...(sent ? { postData: { mimeType: 'application/json', text: JSON.stringify(sent) } } : {}),
+it('a recording is sent to the service and to the mock, each with its own ids and tokens', async () => {
+  const app = await createApp({ idSeed: 3 })
+  const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+  await app.close()
+  const entry = (method: string, path: string, sent: object | undefined, status: number, body: object) => ({
+    ...{ startedDateTime: '2026-01-01T00:00:00Z', time: 1, cache: {}, timings: { send: 0, wait: 1, receive: 0 } },
+    request: {
+      ...{
+        method,
+        url: url + path,
+        httpVersion: 'HTTP/1.1',
+        cookies: [],
+        queryString: [],
+        headersSize: -1,
+        bodySize: -1,
       },
-      response: {
-        ...{
-          status,
-          statusText: '',
-          httpVersion: 'HTTP/1.1',
-          cookies: [],
-          headers: [],
-          redirectURL: '',
-          headersSize: -1,
-          bodySize: -1,
-        },
-        content: { size: 1, mimeType: 'application/json', text: JSON.stringify(body) },
+      headers: [
+        { name: 'Authorization', value: 'Bearer ***ab12' },
+        { name: 'Content-Type', value: 'application/json' },
+      ],
+      ...(sent ? { postData: { mimeType: 'application/json', text: JSON.stringify(sent) } } : {}),
+    },
+    response: {
+      ...{
+        status,
+        statusText: '',
+        httpVersion: 'HTTP/1.1',
+        cookies: [],
+        headers: [],
+        redirectURL: '',
+        headersSize: -1,
+        bodySize: -1,
       },
-    })
-    const name = { connector: 'mail', identifier: 'ada@drift.example' }
-    const har = {
-      log: {
-        version: '1.2',
-        creator: { name: 'test', version: '1' },
-        entries: [
-          entry('POST', '/api/v1/connected_accounts', name, 201, {
-            connected_account: { id: 'ca_recorded0001', ...name },
-          }),
-          entry('GET', '/api/v1/connected_accounts/details?id=ca_recorded0001', undefined, 200, {}),
-          entry('GET', '/api/v1/tools', undefined, 200, {}),
-        ],
-      },
-    }
-    const file = await fileOf('recording.har', JSON.stringify(har))
-    const left = new Set<string>()
-    const equal = await against(['--recording', file, '--format', 'json'], {}, ({ around }) => {
-      around('create_connected_account', async (call, handler) => {
-        const reply = await handler(call)
-        left.add((reply.body as { connected_account: { id: string } }).connected_account.id)
-        return reply
-      })
-      around('delete_connected_account', async (call, handler) => {
-        left.delete(String(call.body['id']))
-        return handler(call)
-      })
-    })
-    expect(equal).toMatchObject({ code: 0 })
-    // What it has created is gone, whatever its name is: the recording can be sent again.
-    expect([...left]).toEqual([])
-    const other = await against(['--recording', file, '--format', 'json'], { documentedOnly: true })
-    expect(JSON.parse(other.stdout).findings).toMatchObject([
-      { operation: 'list_tools', kind: 'status', settings: { configuration: { documented_only: true } } },
-    ])
-    const ended = await against(['--recording', file, '--format', 'json'], {}, ({ reply }) => {
-      reply((answer, { path }) => {
-        if (path.endsWith('/details')) delete answer.body.connected_account.updated_at
-      })
-    })
-    expect(JSON.parse(ended.stdout).findings).toMatchObject([
-      { id: 'get_connected_account_details/connected_account.updated_at/missing', class: 'contract' },
-    ])
+      content: { size: 1, mimeType: 'application/json', text: JSON.stringify(body) },
+    },
   })
+  const name = { connector: 'mail', identifier: 'ada@drift.example' }
+  const har = {
+    log: {
+      version: '1.2',
+      creator: { name: 'test', version: '1' },
+      entries: [
+        entry('POST', '/api/v1/connected_accounts', name, 201, {
+          connected_account: { id: 'ca_recorded0001', ...name },
+        }),
+        entry('GET', '/api/v1/connected_accounts/details?id=ca_recorded0001', undefined, 200, {}),
+        entry('GET', '/api/v1/tools', undefined, 200, {}),
+      ],
+    },
+  }
+  const file = await fileOf('recording.har', JSON.stringify(har))
+  const left = new Set<string>()
+  const equal = await against(['--recording', file, '--format', 'json'], {}, ({ around }) => {
+    around('create_connected_account', async (call, handler) => {
+      const reply = await handler(call)
+      left.add((reply.body as { connected_account: { id: string } }).connected_account.id)
+      return reply
+    })
+    around('delete_connected_account', async (call, handler) => {
+      left.delete(String(call.body['id']))
+      return handler(call)
+    })
+  })
+  expect(equal).toMatchObject({ code: 0 })
+  // What it has created is gone, whatever its name is: the recording can be sent again.
+  expect([...left]).toEqual([])
+  const other = await against(['--recording', file, '--format', 'json'], { documentedOnly: true })
+  expect(JSON.parse(other.stdout).findings).toMatchObject([
+    { operation: 'list_tools', kind: 'status', settings: { configuration: { documented_only: true } } },
+  ])
+  const ended = await against(['--recording', file, '--format', 'json'], {}, ({ reply }) => {
+    reply((answer, { path }) => {
+      if (path.endsWith('/details')) delete answer.body.connected_account.updated_at
+    })
+  })
+  expect(JSON.parse(ended.stdout).findings).toMatchObject([
+    { id: 'get_connected_account_details/connected_account.updated_at/missing', class: 'contract' },
+  ])
 })

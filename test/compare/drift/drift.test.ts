@@ -97,11 +97,9 @@ const LABELLED: readonly (readonly [mutant: string, label: string])[] = [
   ['time/link-before: a link works for five minutes and says fifteen', 'contract'],
 ]
 
-describe('a mock that is broken', () => {
-  it.each(LABELLED)('%s is found as %s', async (name, label) => {
-    const mutant = MUTANTS.find((each) => each.name === name)!
-    const { report } = await driftOf(mutant, { only: [mutant.caughtBy] }, { mcp: mutant.caughtBy.startsWith('mcp/') })
-    const labels = report.findings.map(({ class: of, gap }) => (gap === undefined ? of : `${of} ${gap}`))
-    expect(labels).toContain(label)
-  })
+it.each(LABELLED)('a mock that is broken: %s is found as %s', async (name, label) => {
+  const mutant = MUTANTS.find((each) => each.name === name)!
+  const { report } = await driftOf(mutant, { only: [mutant.caughtBy] }, { mcp: mutant.caughtBy.startsWith('mcp/') })
+  const labels = report.findings.map(({ class: of, gap }) => (gap === undefined ? of : `${of} ${gap}`))
+  expect(labels).toContain(label)
 })

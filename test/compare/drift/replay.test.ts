@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ConformTarget } from '../../../src/compare/conform/target.ts'
 import { exchangesOf, harSchema } from '../../../src/compare/drift/har.ts'
 import { compareExchanges } from '../../../src/compare/drift/replay.ts'
@@ -9,39 +9,37 @@ import { createToolmock, type ToolmockOptions } from '../../../src/index.ts'
 const CREATE = '/api/v1/connected_accounts'
 type HarEntry = Parameters<typeof exchangesOf>[0]['log']['entries'][number]
 
-describe('a replayed recording', () => {
-  it('has no difference at a mock that chooses alike, whatever ids and tokens it makes', async () => {
-    const report = await replayed(await recorded({ idSeed: 1 }), { idSeed: 2 })
-    expect(report.findings).toEqual([])
-    expect(report.gaps.confirmed).toContain('G16')
-  })
+it('has no difference at a mock that chooses alike, whatever ids and tokens it makes', async () => {
+  const report = await replayed(await recorded({ idSeed: 1 }), { idSeed: 2 })
+  expect(report.findings).toEqual([])
+  expect(report.gaps.confirmed).toContain('G16')
+})
 
-  it('confirms the rules by which both refuse a request', async () => {
-    const report = await replayed(await recorded({}), {})
-    expect(report.gaps.confirmed).toEqual(expect.arrayContaining(['G5', 'G7']))
-  })
+it('confirms the rules by which both refuse a request', async () => {
+  const report = await replayed(await recorded({}), {})
+  expect(report.gaps.confirmed).toEqual(expect.arrayContaining(['G5', 'G7']))
+})
 
-  it('names what differs at a mock that chooses otherwise', async () => {
-    const report = await replayed(await recorded({}), { documentedOnly: true })
-    expect(report.findings.map(({ id, class: of }) => `${of} ${id}`)).toEqual([
-      'mock list_tools/404.PATH_NOT_FOUND/status',
-    ])
-  })
+it('names what differs at a mock that chooses otherwise', async () => {
+  const report = await replayed(await recorded({}), { documentedOnly: true })
+  expect(report.findings.map(({ id, class: of }) => `${of} ${id}`)).toEqual([
+    'mock list_tools/404.PATH_NOT_FOUND/status',
+  ])
+})
 
-  it('is reported as text that ends with the gaps and the counts', async () => {
-    const report = await replayed(await recorded({}), { documentedOnly: true })
-    const lines = driftText(report).split('\n')
-    expect(lines[0]).toBe('mock     list_tools/404.PATH_NOT_FOUND/status (convention)')
-    expect(lines.at(-1)).toBe('1 finding: 0 contract, 1 mock, 0 data')
-  })
+it('is reported as text that ends with the gaps and the counts', async () => {
+  const report = await replayed(await recorded({}), { documentedOnly: true })
+  const lines = driftText(report).split('\n')
+  expect(lines[0]).toBe('mock     list_tools/404.PATH_NOT_FOUND/status (convention)')
+  expect(lines.at(-1)).toBe('1 finding: 0 contract, 1 mock, 0 data')
+})
 
-  it('reads a recording of HAR 1.2, and leaves out what is not of the service', async () => {
-    const har = harOf(await recorded({}))
-    const page = { ...har.log.entries[0]!, request: { ...har.log.entries[0]!.request, url: 'http://h/index.html' } }
-    har.log.entries.unshift(page)
-    const exchanges = exchangesOf(harSchema.parse(JSON.parse(JSON.stringify(har))))
-    expect(exchanges.map(({ request }) => `${request.method} ${request.path}`)[0]).toBe('POST /oauth/token')
-  })
+it('reads a recording of HAR 1.2, and leaves out what is not of the service', async () => {
+  const har = harOf(await recorded({}))
+  const page = { ...har.log.entries[0]!, request: { ...har.log.entries[0]!.request, url: 'http://h/index.html' } }
+  har.log.entries.unshift(page)
+  const exchanges = exchangesOf(harSchema.parse(JSON.parse(JSON.stringify(har))))
+  expect(exchanges.map(({ request }) => `${request.method} ${request.path}`)[0]).toBe('POST /oauth/token')
 })
 
 /** What a client of a mock sends, with the answers. */

@@ -90,22 +90,20 @@ describe('the limits of a journal', () => {
   })
 })
 
-describe('the journal of an environment that was removed', () => {
-  it('is not kept, also when a request ends after that', async () => {
-    const limits = { capacity: 100, maxBytes: 1e9 }
-    const journals = new Journals({ ...limits, realTime: () => 0, defaultEnvironment: () => undefined })
-    const remove = (): WeakRef<object> => {
-      const environment = { name: 'worker', clock: { now: () => 0 } }
-      journals.remove(environment)
-      journals.add({ kind: 'request', id: 'late', environment, url: '/late', status: 200 })
-      return new WeakRef(environment)
-    }
-    const removed = remove()
-    await nextTurn()
-    setFlagsFromString('--expose-gc')
-    ;(runInNewContext('gc') as () => void)()
-    expect(removed.deref()).toBeUndefined()
-  })
+it('the journal of an environment that was removed is not kept, also when a request ends after that', async () => {
+  const limits = { capacity: 100, maxBytes: 1e9 }
+  const journals = new Journals({ ...limits, realTime: () => 0, defaultEnvironment: () => undefined })
+  const remove = (): WeakRef<object> => {
+    const environment = { name: 'worker', clock: { now: () => 0 } }
+    journals.remove(environment)
+    journals.add({ kind: 'request', id: 'late', environment, url: '/late', status: 200 })
+    return new WeakRef(environment)
+  }
+  const removed = remove()
+  await nextTurn()
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
+  expect(removed.deref()).toBeUndefined()
 })
 
 describe('a journal that has dropped entries for its limits', () => {
@@ -122,59 +120,55 @@ describe('a journal that has dropped entries for its limits', () => {
   })
 })
 
-describe('clearing a journal', () => {
-  it('drops the entries before a position, and counts how often it was done', () => {
-    const journal = journalOf([{}, {}, {}, {}])
-    expect([journal.appended, journal.cleared]).toEqual([4, 0])
-    journal.clear(3)
-    expect(journal.query().map(({ id }) => id)).toEqual(['req_4'])
-    journal.clear()
-    expect(journal.query()).toEqual([])
-    expect([journal.appended, journal.cleared]).toEqual([4, 2])
-  })
-
-  it('leaves it incomplete when what was cleared is restored', () => {
-    const journal = journalOf([{}])
-    const lost = '2026-01-01T00:00:00.000Z'
-    journal.incompleteSince = lost
-    journal.clearUntilRestored()
-    expect(journal.incompleteSince).toBeUndefined()
-    journal.restore()
-    expect(journal.incompleteSince).toBe(lost)
-  })
-
-  it('keeps the remaining entries when more were dropped than are to be cleared', () => {
-    const journal = journalOf([{}, {}, {}, {}], { capacity: 2 })
-    journal.clear(1)
-    expect(journal.query().map(({ id }) => id)).toEqual(['req_3', 'req_4'])
-  })
+it('clearing a journal drops the entries before a position, and counts how often it was done', () => {
+  const journal = journalOf([{}, {}, {}, {}])
+  expect([journal.appended, journal.cleared]).toEqual([4, 0])
+  journal.clear(3)
+  expect(journal.query().map(({ id }) => id)).toEqual(['req_4'])
+  journal.clear()
+  expect(journal.query()).toEqual([])
+  expect([journal.appended, journal.cleared]).toEqual([4, 2])
 })
 
-describe('the timeline of a journal', () => {
-  it.each([
-    ['all', 0, 10, [1, 2, 3], 0],
-    ['those after the first one', 1, 10, [2, 3], 0],
-    ['nothing new', 3, 10, [], 0],
-    ['nothing after more than there are', 9, 10, [], 0],
-    ['the newest two', 0, 2, [2, 3], 1],
-    ['none of three', 0, 0, [], 3],
-  ])('shows %s: after %i, at most %i', (_, seen, most, sequences, skipped) => {
-    const { entries, ...rest } = journalOf([{}, {}, {}]).timeline(seen, most)
-    expect(entries.map(({ sequence, id }) => [sequence, id])).toEqual(
-      sequences.map((sequence) => [sequence, `req_${sequence}`]),
-    )
-    expect(rest).toEqual({ skipped })
-  })
+it('clearing a journal leaves it incomplete when what was cleared is restored', () => {
+  const journal = journalOf([{}])
+  const lost = '2026-01-01T00:00:00.000Z'
+  journal.incompleteSince = lost
+  journal.clearUntilRestored()
+  expect(journal.incompleteSince).toBeUndefined()
+  journal.restore()
+  expect(journal.incompleteSince).toBe(lost)
+})
 
-  it('counts on after entries were dropped or cleared', () => {
-    const journal = journalOf([{}, {}, {}, {}, {}], { capacity: 3 })
-    const sequences = () => journal.timeline(0, 10).entries.map(({ sequence }) => sequence)
-    expect(sequences()).toEqual([3, 4, 5])
-    journal.clear()
-    expect(sequences()).toEqual([])
-    journal.append(recorded())
-    expect(sequences()).toEqual([6])
-  })
+it('clearing a journal keeps the remaining entries when more were dropped than are to be cleared', () => {
+  const journal = journalOf([{}, {}, {}, {}], { capacity: 2 })
+  journal.clear(1)
+  expect(journal.query().map(({ id }) => id)).toEqual(['req_3', 'req_4'])
+})
+
+it.each([
+  ['all', 0, 10, [1, 2, 3], 0],
+  ['those after the first one', 1, 10, [2, 3], 0],
+  ['nothing new', 3, 10, [], 0],
+  ['nothing after more than there are', 9, 10, [], 0],
+  ['the newest two', 0, 2, [2, 3], 1],
+  ['none of three', 0, 0, [], 3],
+])('the timeline of a journal shows %s: after %i, at most %i', (_, seen, most, sequences, skipped) => {
+  const { entries, ...rest } = journalOf([{}, {}, {}]).timeline(seen, most)
+  expect(entries.map(({ sequence, id }) => [sequence, id])).toEqual(
+    sequences.map((sequence) => [sequence, `req_${sequence}`]),
+  )
+  expect(rest).toEqual({ skipped })
+})
+
+it('the timeline of a journal counts on after entries were dropped or cleared', () => {
+  const journal = journalOf([{}, {}, {}, {}, {}], { capacity: 3 })
+  const sequences = () => journal.timeline(0, 10).entries.map(({ sequence }) => sequence)
+  expect(sequences()).toEqual([3, 4, 5])
+  journal.clear()
+  expect(sequences()).toEqual([])
+  journal.append(recorded())
+  expect(sequences()).toEqual([6])
 })
 
 describe('querying a journal', () => {
@@ -293,215 +287,209 @@ describe('querying a journal', () => {
 
 await preparePatterns('matches')
 
-describe('verifying', () => {
-  const body = (to: string) => ({
-    requestBody: JSON.stringify({ tool_name: 'mail_send', tool_input: { to, api_key: 'k1' } }),
-  })
-  const journal = journalOf([body('ada@example.com'), { ...body('grace@example.com'), status: 500 }])
+const body = (to: string) => ({
+  requestBody: JSON.stringify({ tool_name: 'mail_send', tool_input: { to, api_key: 'k1' } }),
+})
+const journal = journalOf([body('ada@example.com'), { ...body('grace@example.com'), status: 500 }])
 
-  it.each([
-    [{ operation: 'execute_tool' }, undefined, true, 2],
-    [{ operation: 'execute_tool', status: 200 }, 1, true, 1],
-    [{ operation: 'execute_tool' }, 1, false, 2],
-    [{ tool: 'mail_*', body: { 'tool_input.to': 'ada@*' } }, 1, true, 1],
-    [{ status: [200, 201] }, 1, true, 1],
-    [{ tool: { matches: '^mail_' }, body: { 'tool_input.to': { matches: '^ada@' } } }, 1, true, 1],
-    [{ tool: { equals: 'mail_*' } }, 0, true, 0],
-    [{ client: 'nobody' }, 0, true, 0],
-    [{ body: { 'tool_input.cc': '*' } }, 0, true, 0],
-    [{}, 2, true, 2],
-    [undefined, 2, true, 2],
-    [{ operation: ['create_token', 'execute_tool'] }, 2, true, 2],
-    [{ error_code: null }, 2, true, 2],
-    [{ client: null }, 0, true, 0],
-    [{ error_code: '*' }, 0, true, 0],
-  ])('%j %j times: %s, %i matched', (match, times, ok, matched) => {
-    expect(journal.verify(readMatch(match), times)).toMatchObject({ ok, matched })
-  })
+it.each([
+  [{ operation: 'execute_tool' }, undefined, true, 2],
+  [{ operation: 'execute_tool', status: 200 }, 1, true, 1],
+  [{ operation: 'execute_tool' }, 1, false, 2],
+  [{ tool: 'mail_*', body: { 'tool_input.to': 'ada@*' } }, 1, true, 1],
+  [{ status: [200, 201] }, 1, true, 1],
+  [{ tool: { matches: '^mail_' }, body: { 'tool_input.to': { matches: '^ada@' } } }, 1, true, 1],
+  [{ tool: { equals: 'mail_*' } }, 0, true, 0],
+  [{ client: 'nobody' }, 0, true, 0],
+  [{ body: { 'tool_input.cc': '*' } }, 0, true, 0],
+  [{}, 2, true, 2],
+  [undefined, 2, true, 2],
+  [{ operation: ['create_token', 'execute_tool'] }, 2, true, 2],
+  [{ error_code: null }, 2, true, 2],
+  [{ client: null }, 0, true, 0],
+  [{ error_code: '*' }, 0, true, 0],
+])('verifying: %j %j times: %s, %i matched', (match, times, ok, matched) => {
+  expect(journal.verify(readMatch(match), times)).toMatchObject({ ok, matched })
+})
 
-  it('names the closest entries and their differences when too few match', () => {
-    const verdict = journal.verify(readMatch({ operation: 'execute_tool', body: { 'tool_input.to': 'eve@*' } }))
-    expect(verdict).toMatchObject({ ok: false, matched: 0 })
-    expect(verdict.near_misses).toMatchObject([
-      {
-        id: 'req_2',
-        status: 500,
-        differences: [{ field: 'body.tool_input.to', wanted: 'eve@*', found: 'grace@example.com' }],
-      },
-      { id: 'req_1', differences: [{ field: 'body.tool_input.to', wanted: 'eve@*', found: 'ada@example.com' }] },
-    ])
-  })
+it('verifying: names the closest entries and their differences when too few match', () => {
+  const verdict = journal.verify(readMatch({ operation: 'execute_tool', body: { 'tool_input.to': 'eve@*' } }))
+  expect(verdict).toMatchObject({ ok: false, matched: 0 })
+  expect(verdict.near_misses).toMatchObject([
+    {
+      id: 'req_2',
+      status: 500,
+      differences: [{ field: 'body.tool_input.to', wanted: 'eve@*', found: 'grace@example.com' }],
+    },
+    { id: 'req_1', differences: [{ field: 'body.tool_input.to', wanted: 'eve@*', found: 'ada@example.com' }] },
+  ])
+})
 
-  it('matches a key of the body that has a dot in it', () => {
-    const journal = journalOf([{ requestBody: '{"tool_input.to":"ada"}' }])
-    expect(journal.count(readMatch({ body: { 'tool_input.to': 'ada' } }))).toBe(1)
-  })
+it('verifying matches a key of the body that has a dot in it', () => {
+  const journal = journalOf([{ requestBody: '{"tool_input.to":"ada"}' }])
+  expect(journal.count(readMatch({ body: { 'tool_input.to': 'ada' } }))).toBe(1)
+})
 
-  it('names no near misses when enough match', () => {
-    const match = readMatch({ operation: 'execute_tool', status: 200 })
-    const journal = journalOf([{}, {}, { status: 500 }])
-    for (const times of [undefined, 1, 2]) expect(journal.verify(match, times).near_misses).toEqual([])
-    expect(journal.verify({}, 9).near_misses).toEqual([])
-    expect(journal.verify(match, 3).near_misses.map(({ id }) => id)).toEqual(['req_3'])
-  })
+it('verifying: names no near misses when enough match', () => {
+  const match = readMatch({ operation: 'execute_tool', status: 200 })
+  const journal = journalOf([{}, {}, { status: 500 }])
+  for (const times of [undefined, 1, 2]) expect(journal.verify(match, times).near_misses).toEqual([])
+  expect(journal.verify({}, 9).near_misses).toEqual([])
+  expect(journal.verify(match, 3).near_misses.map(({ id }) => id)).toEqual(['req_3'])
+})
 
-  it('names the three closest entries that do not match: fewest differences first, then the latest', () => {
-    const journal = journalOf([
-      { status: 500, errorCode: 'A' },
-      { status: 500 },
-      { operation: 'create_token', status: 200 },
-      { kind: 'page', status: 500 },
-      { status: 200 },
-      { status: 501 },
-    ])
-    const closest = (match: object) => journal.verify(readMatch(match), 9).near_misses.map(({ id }) => id)
-    expect(closest({ operation: 'execute_tool', status: 200 })).toEqual(['req_6', 'req_2', 'req_1'])
-    expect(closest({ operation: 'execute_tool', status: 200, error_code: null })).toEqual(['req_6', 'req_2', 'req_1'])
-  })
+it('verifying: names the three closest entries that do not match: fewest differences first, then the latest', () => {
+  const journal = journalOf([
+    { status: 500, errorCode: 'A' },
+    { status: 500 },
+    { operation: 'create_token', status: 200 },
+    { kind: 'page', status: 500 },
+    { status: 200 },
+    { status: 501 },
+  ])
+  const closest = (match: object) => journal.verify(readMatch(match), 9).near_misses.map(({ id }) => id)
+  expect(closest({ operation: 'execute_tool', status: 200 })).toEqual(['req_6', 'req_2', 'req_1'])
+  expect(closest({ operation: 'execute_tool', status: 200, error_code: null })).toEqual(['req_6', 'req_2', 'req_1'])
+})
 
-  it('names entries of another kind or operation after those that differ less', () => {
-    const closest = (entries: Partial<StoredEntry>[], match: object) =>
-      journalOf(entries)
-        .verify(readMatch(match))
-        .near_misses.map(({ id }) => id)
-    const wrong = { status: 500, errorCode: 'A', client: 'nobody' }
-    const match = { operation: 'execute_tool', kind: 'request', status: 201, client: 'test_client', error_code: null }
-    expect(closest([wrong, { operation: 'create_token', status: 201 }], match)).toEqual(['req_1', 'req_2'])
-    expect(closest([wrong, { kind: 'control', status: 201 }], match)).toEqual(['req_1', 'req_2'])
-    expect(closest([{ ...wrong, kind: 'control' }, { status: 201 }], { ...match, kind: 'control' })).toEqual([
-      'req_1',
-      'req_2',
-    ])
-    expect(closest([wrong, { kind: 'page' }], { status: 201, client: 'test_client' })).toEqual(['req_1', 'req_2'])
-  })
+it('verifying: names entries of another kind or operation after those that differ less', () => {
+  const closest = (entries: Partial<StoredEntry>[], match: object) =>
+    journalOf(entries)
+      .verify(readMatch(match))
+      .near_misses.map(({ id }) => id)
+  const wrong = { status: 500, errorCode: 'A', client: 'nobody' }
+  const match = { operation: 'execute_tool', kind: 'request', status: 201, client: 'test_client', error_code: null }
+  expect(closest([wrong, { operation: 'create_token', status: 201 }], match)).toEqual(['req_1', 'req_2'])
+  expect(closest([wrong, { kind: 'control', status: 201 }], match)).toEqual(['req_1', 'req_2'])
+  expect(closest([{ ...wrong, kind: 'control' }, { status: 201 }], { ...match, kind: 'control' })).toEqual([
+    'req_1',
+    'req_2',
+  ])
+  expect(closest([wrong, { kind: 'page' }], { status: 201, client: 'test_client' })).toEqual(['req_1', 'req_2'])
+})
 
-  it('names changes by the control API only to those who ask for a kind', () => {
-    const journal = journalOf([
-      { kind: 'control', operation: null, method: '', url: 'a seed was added' },
-      { kind: 'clock', operation: null, method: '', url: 'the clock is frozen' },
-    ])
-    const closest = (match: object) => journal.verify(readMatch(match)).near_misses.map(({ id }) => id)
-    expect(closest({ operation: 'execute_tool' })).toEqual([])
-    expect(closest({ kind: 'webhook' })).toEqual(['req_2', 'req_1'])
-  })
+it('verifying: names changes by the control API only to those who ask for a kind', () => {
+  const journal = journalOf([
+    { kind: 'control', operation: null, method: '', url: 'a seed was added' },
+    { kind: 'clock', operation: null, method: '', url: 'the clock is frozen' },
+  ])
+  const closest = (match: object) => journal.verify(readMatch(match)).near_misses.map(({ id }) => id)
+  expect(closest({ operation: 'execute_tool' })).toEqual([])
+  expect(closest({ kind: 'webhook' })).toEqual(['req_2', 'req_1'])
+})
 
-  it('looks for near misses among the latest 1,000 entries', () => {
-    const close = { operation: 'create_token' } as const
-    const journal = journalOf([close, ...Array.from({ length: 999 }, () => ({}))], { capacity: 2000 })
-    const closest = () => journal.verify(readMatch({ operation: 'create_token', status: 500 })).near_misses[0]?.id
-    expect(closest()).toBe('req_1')
-    journal.append(recorded({ id: 'req_1001' }))
-    expect(closest()).toBe('req_1001')
-  })
+it('verifying looks for near misses among the latest 1,000 entries', () => {
+  const close = { operation: 'create_token' } as const
+  const journal = journalOf([close, ...Array.from({ length: 999 }, () => ({}))], { capacity: 2000 })
+  const closest = () => journal.verify(readMatch({ operation: 'create_token', status: 500 })).near_misses[0]?.id
+  expect(closest()).toBe('req_1')
+  journal.append(recorded({ id: 'req_1001' }))
+  expect(closest()).toBe('req_1001')
+})
 
-  it('masks the secrets of a near miss', () => {
-    const { near_misses } = journal.verify(readMatch({ body: { 'tool_input.api_key': 'k2' } }))
-    expect(near_misses[0]?.differences).toEqual([
-      { field: 'body.tool_input.api_key', wanted: maskSecret('k2'), found: maskSecret('k1') },
-    ])
-  })
+it('verifying masks the secrets of a near miss', () => {
+  const { near_misses } = journal.verify(readMatch({ body: { 'tool_input.api_key': 'k2' } }))
+  expect(near_misses[0]?.differences).toEqual([
+    { field: 'body.tool_input.api_key', wanted: maskSecret('k2'), found: maskSecret('k1') },
+  ])
+})
 
-  it('masks the secrets in the text of a near miss', () => {
-    const journal = journalOf([{ requestBody: '{"input":{"message":"password=hidden"}}' }])
-    const { near_misses } = journal.verify(readMatch({ body: { input: 'none' } }))
-    expect(near_misses[0]?.differences).toMatchObject([
-      { field: 'body.input', found: { message: `password=${maskSecret('hidden')}` } },
-    ])
-  })
+it('verifying masks the secrets in the text of a near miss', () => {
+  const journal = journalOf([{ requestBody: '{"input":{"message":"password=hidden"}}' }])
+  const { near_misses } = journal.verify(readMatch({ body: { input: 'none' } }))
+  expect(near_misses[0]?.differences).toMatchObject([
+    { field: 'body.input', found: { message: `password=${maskSecret('hidden')}` } },
+  ])
+})
 
-  it.each([
-    [{ opration: 'x' }, 'did you mean operation?', 'opration'],
-    [{ operation: 'execute_tol' }, 'did you mean execute_tool?', 'operation'],
-    [{ body: 'text' }, 'match.body must be an object', 'body'],
-    [[], 'match must be an object', 'match'],
-    [JSON.parse('{"__proto__": 1}'), 'not known here', '__proto__'],
-  ])('refuses the match %j', (match, message, key) => {
-    expect(() => readMatch(match)).toThrow(message)
-    expect(() => readMatch(match)).toThrow(expect.objectContaining({ key }))
+it.each([
+  [{ opration: 'x' }, 'did you mean operation?', 'opration'],
+  [{ operation: 'execute_tol' }, 'did you mean execute_tool?', 'operation'],
+  [{ body: 'text' }, 'match.body must be an object', 'body'],
+  [[], 'match must be an object', 'match'],
+  [JSON.parse('{"__proto__": 1}'), 'not known here', '__proto__'],
+])('verifying refuses the match %j', (match, message, key) => {
+  expect(() => readMatch(match)).toThrow(message)
+  expect(() => readMatch(match)).toThrow(expect.objectContaining({ key }))
+})
+
+/** The result of a wait after a turn of the event loop, or `still waiting`. */
+const soon = (waiting: Promise<unknown>): Promise<unknown> => Promise.race([waiting, nextTurn('still waiting')])
+
+it('waiting ends at once when enough entries exist, and goes on when one is missing', async () => {
+  const journal = journalOf([{}, {}])
+  expect(await soon(journal.wait({}, { times: 2 }))).toEqual({ ok: true, matched: 2, near_misses: [] })
+  const waiting = journal.wait({}, { times: 3, timeoutMs: 60_000 })
+  expect(await soon(waiting)).toBe('still waiting')
+  journal.append(recorded())
+  expect(await soon(waiting)).toMatchObject({ ok: true, matched: 3 })
+})
+
+it('waiting ends at once when its signal was aborted before', async () => {
+  const waiting = journalOf([]).wait({}, { timeoutMs: 60_000, signal: AbortSignal.abort() })
+  expect(await soon(waiting)).toMatchObject({ ok: false, matched: 0 })
+})
+
+it('waiting ends when enough matching entries exist, earlier ones included', async () => {
+  const journal = journalOf([{}])
+  const waiting = journal.wait(readMatch({ status: 200 }), { times: 2, timeoutMs: 60_000 })
+  journal.append(recorded({ status: 404 }))
+  journal.append(recorded({ status: 200 }))
+  expect(await waiting).toMatchObject({ ok: true, matched: 2 })
+})
+
+it('waiting ends with near misses at its timeout', async () => {
+  const verdict = await journalOf([{}]).wait(readMatch({ status: 500 }), { timeoutMs: 1 })
+  expect(verdict).toMatchObject({
+    ok: false,
+    matched: 0,
+    near_misses: [{ differences: [{ field: 'status', found: 200 }] }],
   })
 })
 
-describe('waiting', () => {
-  /** The result of a wait after a turn of the event loop, or `still waiting`. */
-  const soon = (waiting: Promise<unknown>): Promise<unknown> => Promise.race([waiting, nextTurn('still waiting')])
-
-  it('ends at once when enough entries exist, and goes on when one is missing', async () => {
-    const journal = journalOf([{}, {}])
-    expect(await soon(journal.wait({}, { times: 2 }))).toEqual({ ok: true, matched: 2, near_misses: [] })
-    const waiting = journal.wait({}, { times: 3, timeoutMs: 60_000 })
-    expect(await soon(waiting)).toBe('still waiting')
-    journal.append(recorded())
-    expect(await soon(waiting)).toMatchObject({ ok: true, matched: 3 })
-  })
-
-  it('ends at once when its signal was aborted before', async () => {
-    const waiting = journalOf([]).wait({}, { timeoutMs: 60_000, signal: AbortSignal.abort() })
-    expect(await soon(waiting)).toMatchObject({ ok: false, matched: 0 })
-  })
-
-  it('ends when enough matching entries exist, earlier ones included', async () => {
-    const journal = journalOf([{}])
-    const waiting = journal.wait(readMatch({ status: 200 }), { times: 2, timeoutMs: 60_000 })
-    journal.append(recorded({ status: 404 }))
-    journal.append(recorded({ status: 200 }))
-    expect(await waiting).toMatchObject({ ok: true, matched: 2 })
-  })
-
-  it('ends with near misses at its timeout', async () => {
-    const verdict = await journalOf([{}]).wait(readMatch({ status: 500 }), { timeoutMs: 1 })
-    expect(verdict).toMatchObject({
-      ok: false,
-      matched: 0,
-      near_misses: [{ differences: [{ field: 'status', found: 200 }] }],
-    })
-  })
-
-  it('ends when its signal is aborted, and when the journal is closed', async () => {
-    const journal = journalOf([])
-    const gone = new AbortController()
-    const first = journal.wait({}, { timeoutMs: 60_000, signal: gone.signal })
-    const second = journal.wait({}, { timeoutMs: 60_000 })
-    gone.abort()
-    expect(await soon(first)).toMatchObject({ ok: false })
-    expect(await soon(second)).toBe('still waiting')
-    journal.close()
-    expect(await soon(second)).toMatchObject({ ok: false })
-  })
-
-  it('removes its listener from its signal', async () => {
-    const journal = journalOf([])
-    const { signal } = new AbortController()
-    const waiting = journal.wait({}, { timeoutMs: 60_000, signal })
-    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
-    journal.append(recorded())
-    await waiting
-    expect(getEventListeners(signal, 'abort')).toEqual([])
-  })
-
-  it('goes on when the journal is cleared, and counts earlier matches', async () => {
-    const journal = journalOf([{}])
-    const waiting = journal.wait({}, { times: 2, timeoutMs: 60_000 })
-    journal.clear()
-    expect(await soon(waiting)).toBe('still waiting')
-    journal.append(recorded())
-    expect(await soon(waiting)).toMatchObject({ ok: true, matched: 2 })
-  })
+it('waiting ends when its signal is aborted, and when the journal is closed', async () => {
+  const journal = journalOf([])
+  const gone = new AbortController()
+  const first = journal.wait({}, { timeoutMs: 60_000, signal: gone.signal })
+  const second = journal.wait({}, { timeoutMs: 60_000 })
+  gone.abort()
+  expect(await soon(first)).toMatchObject({ ok: false })
+  expect(await soon(second)).toBe('still waiting')
+  journal.close()
+  expect(await soon(second)).toMatchObject({ ok: false })
 })
 
-describe('subscribing', () => {
-  it('delivers every event of an account and every entry, until it is ended', () => {
-    const journal = journalOf([])
-    const events: JournalEvent[] = []
-    const end = journal.subscribe((entry) => events.push(...entryEvents(entry)))
-    const entry = recorded()
-    const at = '2026-01-01T00:00:00.000Z'
-    entry.trace.transition('ca_1', 'token_expired', { from: 'ACTIVE', to: 'EXPIRED', at })
-    journal.append(entry)
-    end()
-    journal.append(recorded({ id: 'req_2' }))
-    expect(events).toMatchObject([
-      { event: 'transition', entry: 'req_1', transition: { account_id: 'ca_1', to: 'EXPIRED' } },
-      { event: 'entry', entry: { id: 'req_1' } },
-    ])
-  })
+it('waiting removes its listener from its signal', async () => {
+  const journal = journalOf([])
+  const { signal } = new AbortController()
+  const waiting = journal.wait({}, { timeoutMs: 60_000, signal })
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+  journal.append(recorded())
+  await waiting
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+it('waiting goes on when the journal is cleared, and counts earlier matches', async () => {
+  const journal = journalOf([{}])
+  const waiting = journal.wait({}, { times: 2, timeoutMs: 60_000 })
+  journal.clear()
+  expect(await soon(waiting)).toBe('still waiting')
+  journal.append(recorded())
+  expect(await soon(waiting)).toMatchObject({ ok: true, matched: 2 })
+})
+
+it('subscribing delivers every event of an account and every entry, until it is ended', () => {
+  const journal = journalOf([])
+  const events: JournalEvent[] = []
+  const end = journal.subscribe((entry) => events.push(...entryEvents(entry)))
+  const entry = recorded()
+  const at = '2026-01-01T00:00:00.000Z'
+  entry.trace.transition('ca_1', 'token_expired', { from: 'ACTIVE', to: 'EXPIRED', at })
+  journal.append(entry)
+  end()
+  journal.append(recorded({ id: 'req_2' }))
+  expect(events).toMatchObject([
+    { event: 'transition', entry: 'req_1', transition: { account_id: 'ca_1', to: 'EXPIRED' } },
+    { event: 'entry', entry: { id: 'req_1' } },
+  ])
 })

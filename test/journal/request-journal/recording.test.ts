@@ -156,11 +156,9 @@ describe('the journal of an environment that is removed', () => {
   })
 })
 
-describe('closing', () => {
-  it('ends the waits of every environment', async () => {
-    const journals = journalsWith()
-    const waits = [DEFAULT, OTHER].map((environment) => journals.of(environment).wait({}, { timeoutMs: 60_000 }))
-    journals.close()
-    expect(await Promise.all(waits)).toMatchObject([{ ok: false }, { ok: false }])
-  })
+it('closing ends the waits of every environment', async () => {
+  const journals = journalsWith()
+  const waits = [DEFAULT, OTHER].map((environment) => journals.of(environment).wait({}, { timeoutMs: 60_000 }))
+  journals.close()
+  expect(await Promise.all(waits)).toMatchObject([{ ok: false }, { ok: false }])
 })

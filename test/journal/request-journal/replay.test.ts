@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import supertest from 'supertest'
 import { createActive, decide, linkFor, TOKENS, VERIFY_URL } from '../../support/accounts.ts'
 import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
@@ -136,84 +136,82 @@ const RUNS: Record<string, Run> = {
   },
 }
 
-describe('POST /_mock/requests/{id}/scenario creates documents that reproduce the run', () => {
-  it.each(Object.entries(RUNS))('%s', async (_title, run) => {
-    let replay: Replay | undefined
-    let failing: string[] = []
-    await withToolmock({ ...(run.seed && { seed: run.seed }) }, async (mock) => {
-      if (run.scenario) await control(mock, 'post', `/scenarios/${run.scenario}/start`)
-      await run.client(mock, () => run.meanwhile?.(mock) ?? Promise.resolve())
-      failing = await statusesOf(mock)
-      const { requests } = await control(mock, 'get', '/requests?limit=1000')
-      replay = await control(mock, 'post', `/requests/${requests.at(-1).id}/scenario`)
-    })
-    expect(
-      failing.some((status) => status.startsWith(run.fails)),
-      failing.join('\n'),
-    ).toBe(true)
-    expect(replay?.notes).toEqual([])
-    const faults = replay?.scenario.rules.flatMap((rule) => rule.do.flatMap((fault) => Object.keys(fault)))
-    expect([...new Set(faults)]).toEqual(run.faults)
-    const { scenario, seed, clock } = replay!
-    await withToolmock({ now: clock, seed }, async (mock) => {
-      await control(mock, 'put', `/scenarios/${scenario.name}`, scenario)
-      await control(mock, 'post', `/scenarios/${scenario.name}/start`)
-      // No person acts meanwhile: the scenario has the same effect.
-      await run.client(mock, () => Promise.resolve())
-      expect(await statusesOf(mock)).toEqual(failing)
-      const history = mock.app.services.scenarios.of(mock.environment).history()
-      expect(rulesNotFired(history)).toEqual([])
-    })
+it.each(Object.entries(RUNS))('%s', async (_title, run) => {
+  let replay: Replay | undefined
+  let failing: string[] = []
+  await withToolmock({ ...(run.seed && { seed: run.seed }) }, async (mock) => {
+    if (run.scenario) await control(mock, 'post', `/scenarios/${run.scenario}/start`)
+    await run.client(mock, () => run.meanwhile?.(mock) ?? Promise.resolve())
+    failing = await statusesOf(mock)
+    const { requests } = await control(mock, 'get', '/requests?limit=1000')
+    replay = await control(mock, 'post', `/requests/${requests.at(-1).id}/scenario`)
   })
-
-  it('counts every request of the journal, beyond the limit of a query', async () => {
-    // Its answers are checked in other tests: here they are too many.
-    await withControl({}, async (mock) => {
-      const { api, call, token } = mock
-      const bearer = await token('test_client', 'test_secret')
-      const list = () => api(bearer, 'get', '/connections')
-      for (let request = 0; request < 1010; request += 10) await Promise.all(Array.from({ length: 10 }, list))
-      await startScenario(mock, { on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] })
-      const id = (await list()).headers['x-request-id']
-      const replay = (await call('post', `/requests/${id}/scenario`)).body as Replay
-      expect(replay.scenario.rules).toMatchObject([{ when: { nth: 1011 } }])
-    })
+  expect(
+    failing.some((status) => status.startsWith(run.fails)),
+    failing.join('\n'),
+  ).toBe(true)
+  expect(replay?.notes).toEqual([])
+  const faults = replay?.scenario.rules.flatMap((rule) => rule.do.flatMap((fault) => Object.keys(fault)))
+  expect([...new Set(faults)]).toEqual(run.faults)
+  const { scenario, seed, clock } = replay!
+  await withToolmock({ now: clock, seed }, async (mock) => {
+    await control(mock, 'put', `/scenarios/${scenario.name}`, scenario)
+    await control(mock, 'post', `/scenarios/${scenario.name}/start`)
+    // No person acts meanwhile: the scenario has the same effect.
+    await run.client(mock, () => Promise.resolve())
+    expect(await statusesOf(mock)).toEqual(failing)
+    const history = mock.app.services.scenarios.of(mock.environment).history()
+    expect(rulesNotFired(history)).toEqual([])
   })
+})
 
-  it('ignores what followed the request, and refuses an id that is not in the journal', async ({ mock }) => {
-    await createActive(mock, GRACE)
-    const first = await send(mock)
-    await control(mock, 'post', '/scenarios/rate-limited/start')
-    for (let call = 0; call < 3; call += 1) await send(mock)
-    const replay = (await control(mock, 'post', `/requests/${first.headers['x-request-id']}/scenario`)) as Replay
-    expect(replay.scenario.rules.flatMap(({ do: faults }) => faults)).toEqual([{ latency: '0ms' }])
-    expect(replay.seed).toEqual({})
-    const unknown = await supertest(mock.app.listener).post('/_mock/requests/req_none/scenario')
-    expectControlError(unknown, 404, 'REQUEST_NOT_FOUND')
+it('counts every request of the journal, beyond the limit of a query', async () => {
+  // Its answers are checked in other tests: here they are too many.
+  await withControl({}, async (mock) => {
+    const { api, call, token } = mock
+    const bearer = await token('test_client', 'test_secret')
+    const list = () => api(bearer, 'get', '/connections')
+    for (let request = 0; request < 1010; request += 10) await Promise.all(Array.from({ length: 10 }, list))
+    await startScenario(mock, { on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] })
+    const id = (await list()).headers['x-request-id']
+    const replay = (await call('post', `/requests/${id}/scenario`)).body as Replay
+    expect(replay.scenario.rules).toMatchObject([{ when: { nth: 1011 } }])
   })
+})
 
-  it('has the settings, custom providers and accounts of the start, without credentials', async () => {
-    const idle = {
-      ...{ connector: 'mail', identifier: 'idle@example.com', organization_id: 'org_1', user_id: 'user_1' },
-      ...{ status: 'EXPIRED', token_expires_at: '2026-01-02T00:00:00.000Z', last_used_at: '2026-01-01T00:00:00.000Z' },
-      api_config: { region: 'us' },
-    }
-    const seed = {
-      settings: { magic_link_lifetime: '5m' },
-      providers: [{ display_name: 'Notes', identifier: 'notes-1', auth_patterns: [{ type: 'API_KEY' }] }],
-      accounts: [{ ...GRACE, authorization_details: TOKENS, api_config: { region: 'eu' } }, idle],
-    }
-    await withToolmock({ seed }, async (mock) => {
-      await createActive(mock)
-      await mock.api.post('/custom-providers', { display_name: 'Made meanwhile' })
-      const last = await send(mock)
-      const replay = (await control(mock, 'post', `/requests/${last.headers['x-request-id']}/scenario`)) as Replay
-      expect(replay.seed).toMatchObject({
-        settings: { magic_link_lifetime: '300000ms' },
-        providers: [{ identifier: 'notes-1' }],
-        accounts: [{ ...GRACE, status: 'ACTIVE' }, idle],
-      })
-      expect(JSON.stringify(replay.seed)).not.toMatch(/at_1|rt_1/)
+it('ignores what followed the request, and refuses an id that is not in the journal', async ({ mock }) => {
+  await createActive(mock, GRACE)
+  const first = await send(mock)
+  await control(mock, 'post', '/scenarios/rate-limited/start')
+  for (let call = 0; call < 3; call += 1) await send(mock)
+  const replay = (await control(mock, 'post', `/requests/${first.headers['x-request-id']}/scenario`)) as Replay
+  expect(replay.scenario.rules.flatMap(({ do: faults }) => faults)).toEqual([{ latency: '0ms' }])
+  expect(replay.seed).toEqual({})
+  const unknown = await supertest(mock.app.listener).post('/_mock/requests/req_none/scenario')
+  expectControlError(unknown, 404, 'REQUEST_NOT_FOUND')
+})
+
+it('has the settings, custom providers and accounts of the start, without credentials', async () => {
+  const idle = {
+    ...{ connector: 'mail', identifier: 'idle@example.com', organization_id: 'org_1', user_id: 'user_1' },
+    ...{ status: 'EXPIRED', token_expires_at: '2026-01-02T00:00:00.000Z', last_used_at: '2026-01-01T00:00:00.000Z' },
+    api_config: { region: 'us' },
+  }
+  const seed = {
+    settings: { magic_link_lifetime: '5m' },
+    providers: [{ display_name: 'Notes', identifier: 'notes-1', auth_patterns: [{ type: 'API_KEY' }] }],
+    accounts: [{ ...GRACE, authorization_details: TOKENS, api_config: { region: 'eu' } }, idle],
+  }
+  await withToolmock({ seed }, async (mock) => {
+    await createActive(mock)
+    await mock.api.post('/custom-providers', { display_name: 'Made meanwhile' })
+    const last = await send(mock)
+    const replay = (await control(mock, 'post', `/requests/${last.headers['x-request-id']}/scenario`)) as Replay
+    expect(replay.seed).toMatchObject({
+      settings: { magic_link_lifetime: '300000ms' },
+      providers: [{ identifier: 'notes-1' }],
+      accounts: [{ ...GRACE, status: 'ACTIVE' }, idle],
     })
+    expect(JSON.stringify(replay.seed)).not.toMatch(/at_1|rt_1/)
   })
 })

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { isJsonObject, type JsonValue } from '../../../src/model/domain/json.ts'
 import type { Environment } from '../../../src/state/environment.ts'
 import { explainEntry } from '../../../src/journal/request-journal/explain.ts'
@@ -38,37 +38,35 @@ const CONNECTORS = [
   ['encyclopedia', 'none', 'encyclopedia_search'],
 ] as const
 
-describe('the journal of a full flow', () => {
-  it.for(CONNECTORS)('contains no secret of %s', async ([connector, kind, tool_name], { mock }) => {
-    const journal = mock.app.services.journals.of(mock.environment)
-    const secrets = new Set<string>(['sent-access-1', 'sent-refresh-1', mock.app.client.secret])
-    const remember = (): void => {
-      for (const secret of secretsOf(mock.environment)) secrets.add(secret)
-    }
-    const body = { connected_account: { authorization_details: SENT[kind] } }
-    const { id } = await createAccount(mock, { connector, identifier: IDENTIFIER, ...body })
-    remember()
-    const execution = { connected_account_id: id, tool_name, tool_input: CALLS[tool_name] }
-    await mock.api.post('/execute_tool', execution)
-    for (const code of await connectByHand(mock, connector)) secrets.add(code)
-    remember()
-    expect((await mock.api.post('/execute_tool', execution)).status).toBe(200)
-    await authOf(mock, id)
-    await mock.api.put('/connected_accounts', { id, ...body })
-    mock.time.advance('2h')
-    await mock.api.post('/execute_tool', execution)
-    await mock.http('post', '/oauth/token').type('json').send('{"client_secret": "sent-malformed"')
-    await mock.api.post('/connected_accounts', { connector: 1, authorization_details: SENT[kind] })
-    remember()
+it.for(CONNECTORS)('contains no secret of %s', async ([connector, kind, tool_name], { mock }) => {
+  const journal = mock.app.services.journals.of(mock.environment)
+  const secrets = new Set<string>(['sent-access-1', 'sent-refresh-1', mock.app.client.secret])
+  const remember = (): void => {
+    for (const secret of secretsOf(mock.environment)) secrets.add(secret)
+  }
+  const body = { connected_account: { authorization_details: SENT[kind] } }
+  const { id } = await createAccount(mock, { connector, identifier: IDENTIFIER, ...body })
+  remember()
+  const execution = { connected_account_id: id, tool_name, tool_input: CALLS[tool_name] }
+  await mock.api.post('/execute_tool', execution)
+  for (const code of await connectByHand(mock, connector)) secrets.add(code)
+  remember()
+  expect((await mock.api.post('/execute_tool', execution)).status).toBe(200)
+  await authOf(mock, id)
+  await mock.api.put('/connected_accounts', { id, ...body })
+  mock.time.advance('2h')
+  await mock.api.post('/execute_tool', execution)
+  await mock.http('post', '/oauth/token').type('json').send('{"client_secret": "sent-malformed"')
+  await mock.api.post('/connected_accounts', { connector: 1, authorization_details: SENT[kind] })
+  remember()
 
-    // The stored entries contain the secrets: the dump masks them.
-    const raw = rawOf(journal)
-    expect([...secrets].filter((secret) => raw.includes(secret)).length).toBeGreaterThan(1)
-    const dump = dumpOf(journal, mock.environment)
-    const leaked = [...secrets, 'sent-malformed'].filter((secret) => secret.length > 3 && dump.includes(secret))
-    expect(leaked).toEqual([])
-    expect(dump).toContain(IDENTIFIER)
-  })
+  // The stored entries contain the secrets: the dump masks them.
+  const raw = rawOf(journal)
+  expect([...secrets].filter((secret) => raw.includes(secret)).length).toBeGreaterThan(1)
+  const dump = dumpOf(journal, mock.environment)
+  const leaked = [...secrets, 'sent-malformed'].filter((secret) => secret.length > 3 && dump.includes(secret))
+  expect(leaked).toEqual([])
+  expect(dump).toContain(IDENTIFIER)
 })
 
 /** Follows a new link page by page, as a browser does, and verifies; returns the codes on the way. */

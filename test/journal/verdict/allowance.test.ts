@@ -12,39 +12,37 @@ function allowed(text: string, operation: string, path: string): boolean {
   return allowsFinding(allowance, violation({ ...where, found: null, allowed: '' }))
 }
 
-describe('an allowance', () => {
-  it.each([
-    ['execute_tool', 'execute_tool', 'tool_input.to', true],
-    ['execute_tool', 'verify_user', 'identifier', false],
-    ['execute_tool:tool_input', 'execute_tool', 'tool_input', true],
-    ['execute_tool:tool_input', 'execute_tool', 'tool_input.to', true],
-    ['execute_tool:tool_input', 'execute_tool', 'tool_input[0]', true],
-    ['execute_tool:tool_input', 'execute_tool', 'tool_inputs', false],
-    ['execute_tool:tool_input.to', 'execute_tool', 'tool_input', false],
-    ['execute_tool:list[]', 'execute_tool', 'list[3].name', true],
-    ['execute_tool:list[0].name', 'execute_tool', 'list[3].name', true],
-    ['unknown_path', 'unknown_path', '/anything', true],
-    ['unknown_path', 'execute_tool', 'body', false],
-    ['unknown_path:/v2', 'unknown_path', '/v2', true],
-    ['unknown_path:/v2', 'unknown_path', '/v2/a', true],
-    ['unknown_path:/v2/', 'unknown_path', '/v2/a', true],
-    ['unknown_path:/v2', 'unknown_path', '/v2.json', false],
-    ['unknown_path:/a:b', 'unknown_path', '/a:b', true],
-    ['unknown_path:/', 'unknown_path', '/anything', true],
-  ])('%s, of %s at %s: %s', (text, operation, path, expected) => {
-    expect(allowed(text, operation, path)).toBe(expected)
-  })
+it.each([
+  ['execute_tool', 'execute_tool', 'tool_input.to', true],
+  ['execute_tool', 'verify_user', 'identifier', false],
+  ['execute_tool:tool_input', 'execute_tool', 'tool_input', true],
+  ['execute_tool:tool_input', 'execute_tool', 'tool_input.to', true],
+  ['execute_tool:tool_input', 'execute_tool', 'tool_input[0]', true],
+  ['execute_tool:tool_input', 'execute_tool', 'tool_inputs', false],
+  ['execute_tool:tool_input.to', 'execute_tool', 'tool_input', false],
+  ['execute_tool:list[]', 'execute_tool', 'list[3].name', true],
+  ['execute_tool:list[0].name', 'execute_tool', 'list[3].name', true],
+  ['unknown_path', 'unknown_path', '/anything', true],
+  ['unknown_path', 'execute_tool', 'body', false],
+  ['unknown_path:/v2', 'unknown_path', '/v2', true],
+  ['unknown_path:/v2', 'unknown_path', '/v2/a', true],
+  ['unknown_path:/v2/', 'unknown_path', '/v2/a', true],
+  ['unknown_path:/v2', 'unknown_path', '/v2.json', false],
+  ['unknown_path:/a:b', 'unknown_path', '/a:b', true],
+  ['unknown_path:/', 'unknown_path', '/anything', true],
+])('an allowance: %s, of %s at %s: %s', (text, operation, path, expected) => {
+  expect(allowed(text, operation, path)).toBe(expected)
+})
 
-  it.each([
-    ['verify', /^an operation, alone or with :FIELD\. Allowed are create_token, .*, unknown_path$/],
-    ['exectue_tool:x', /did you mean execute_tool\? Allowed are/],
-    ['execute_tool:', /^execute_tool alone, or with the name of a field/],
-    ['constructor', /^an operation/],
-    ['unknown_path:v2', /begins with \//],
-    ['', /^an operation/],
-  ])('%j is refused with what is allowed', (text, expected) => {
-    expect(readAllowance(text)).toEqual({ expected: expect.stringMatching(expected) })
-  })
+it.each([
+  ['verify', /^an operation, alone or with :FIELD\. Allowed are create_token, .*, unknown_path$/],
+  ['exectue_tool:x', /did you mean execute_tool\? Allowed are/],
+  ['execute_tool:', /^execute_tool alone, or with the name of a field/],
+  ['constructor', /^an operation/],
+  ['unknown_path:v2', /begins with \//],
+  ['', /^an operation/],
+])('an allowance: %j is refused with what is allowed', (text, expected) => {
+  expect(readAllowance(text)).toEqual({ expected: expect.stringMatching(expected) })
 })
 
 describe('options of a verdict', () => {

@@ -332,48 +332,46 @@ describe('a violation names path, constraint, value, rule and basis', () => {
   })
 })
 
-describe('a request that keeps the contract', () => {
-  it.for<[string, Ask]>([
-    ['a link for an account that is gone', link({ id: 'ca_gone' })],
-    ['a tool that there is not', execute({ tool_name: 'mail_unknown', tool_input: {} })],
-    ['whether the server is up', ({ http }) => Promise.all([http('get', '/'), http('head', '/')])],
-  ])('%s', async ([_title, ask], { mock }) => {
-    await ask(mock)
-    expect(await contractOf(mock)).toMatchObject({ ok: true, total: { violations: [] } })
-  })
+it.for<[string, Ask]>([
+  ['a link for an account that is gone', link({ id: 'ca_gone' })],
+  ['a tool that there is not', execute({ tool_name: 'mail_unknown', tool_input: {} })],
+  ['whether the server is up', ({ http }) => Promise.all([http('get', '/'), http('head', '/')])],
+])('a request that keeps the contract: %s', async ([_title, ask], { mock }) => {
+  await ask(mock)
+  expect(await contractOf(mock)).toMatchObject({ ok: true, total: { violations: [] } })
+})
 
-  it.for<[string, Ask, string]>([
-    [
-      'a body where none is taken',
-      ({ http, signIn }) =>
-        signIn().then((bearer) =>
-          http('delete', '/api/v1/custom-providers/x').set('Authorization', `Bearer ${bearer}`).send({ a: 1 }),
-        ),
-      'delete_custom_provider body is ignored: this operation takes no body (document:4.13)',
-    ],
-    [
-      'a database user of a serverless workgroup',
-      create({
-        connector: 'warehouse',
-        connected_account: { authorization_details: { trusted_idp: { db_user: 'u' } } },
-      }),
-      `create_connected_account ${DETAILS}.trusted_idp.db_user is ignored: connector warehouse is a serverless workgroup, which has no database users (document:2.2)`,
-    ],
-    [
-      'an input that the tool does not read',
-      execute({ tool_input: { ...MESSAGE, colour: 'red' } }),
-      'execute_tool tool_input.colour is ignored: the tool mail_send_message has no input of that name (document:4.14)',
-    ],
-  ])('%s is worth a warning', async ([_title, ask, expected], { mock }) => {
-    await ask(mock)
-    const { ok, total } = await contractOf(mock)
-    expect(ok).toBe(true)
-    const warnings = total.warnings.map(
-      ({ operation: name, field, allowed, basis }) => `${name} ${field} ${allowed} (${basis})`,
-    )
-    expect(warnings).toEqual([expected])
-    expect(total.warnings).toMatchObject([{ code: 'ignored' }])
-  })
+it.for<[string, Ask, string]>([
+  [
+    'a body where none is taken',
+    ({ http, signIn }) =>
+      signIn().then((bearer) =>
+        http('delete', '/api/v1/custom-providers/x').set('Authorization', `Bearer ${bearer}`).send({ a: 1 }),
+      ),
+    'delete_custom_provider body is ignored: this operation takes no body (document:4.13)',
+  ],
+  [
+    'a database user of a serverless workgroup',
+    create({
+      connector: 'warehouse',
+      connected_account: { authorization_details: { trusted_idp: { db_user: 'u' } } },
+    }),
+    `create_connected_account ${DETAILS}.trusted_idp.db_user is ignored: connector warehouse is a serverless workgroup, which has no database users (document:2.2)`,
+  ],
+  [
+    'an input that the tool does not read',
+    execute({ tool_input: { ...MESSAGE, colour: 'red' } }),
+    'execute_tool tool_input.colour is ignored: the tool mail_send_message has no input of that name (document:4.14)',
+  ],
+])('a request that keeps the contract: %s is worth a warning', async ([_title, ask, expected], { mock }) => {
+  await ask(mock)
+  const { ok, total } = await contractOf(mock)
+  expect(ok).toBe(true)
+  const warnings = total.warnings.map(
+    ({ operation: name, field, allowed, basis }) => `${name} ${field} ${allowed} (${basis})`,
+  )
+  expect(warnings).toEqual([expected])
+  expect(total.warnings).toMatchObject([{ code: 'ignored' }])
 })
 
 describe('an answer that a scenario gave', () => {

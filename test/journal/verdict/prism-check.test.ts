@@ -89,57 +89,55 @@ describe('GET /_mock/contract?judge=prism', () => {
   })
 })
 
-describe('a check by Prism', () => {
-  const answered = {
-    operation: 'verify_user',
-    url: '/api/v1/connected_accounts/user/verify',
-    responseHeaders: { 'Content-Type': 'application/json', 'X-Request-Id': 'req_1' },
-  } as const
-  const good = { ...answered, requestBody: Buffer.from('{"auth_request_id":"abc","identifier":"a"}') }
-  const done = JSON.stringify({ post_user_verify_redirect_url: 'http://localhost/connect/success' })
+const answered = {
+  operation: 'verify_user',
+  url: '/api/v1/connected_accounts/user/verify',
+  responseHeaders: { 'Content-Type': 'application/json', 'X-Request-Id': 'req_1' },
+} as const
+const good = { ...answered, requestBody: Buffer.from('{"auth_request_id":"abc","identifier":"a"}') }
+const done = JSON.stringify({ post_user_verify_redirect_url: 'http://localhost/connect/success' })
 
-  it('lists each disagreement with the violations of both checks', async () => {
-    const prism = await createPrismValidator()
-    const entries = [
-      recorded({ ...good, id: 'agreed', responseBody: done }),
-      recorded({ ...answered, id: 'overlooked', requestBody: Buffer.from('{"identifier":"a"}'), responseBody: done }),
-      recorded({
-        ...good,
-        id: 'invented',
-        checkViolations: [{ field: 'identifier', description: 'found it', constraint: 'type' }],
-        responseBody: done,
-      }),
-      recorded({ ...good, id: 'answered', responseBody: '{"post_user_verify_redirect_url":7}' }),
-    ]
-    const { disagreements } = await prismCheck(prism, entries)
-    const about = { environment: 'default', operation: 'verify_user' }
-    expect(disagreements).toEqual([
-      {
-        ...about,
-        request: 'overlooked',
-        part: 'request',
-        contract: [],
-        prism: [expect.stringContaining('auth_request')],
-      },
-      { ...about, request: 'invented', part: 'request', contract: ['identifier: found it'], prism: [] },
-      { ...about, request: 'answered', part: 'answer', contract: [], prism: [expect.stringContaining('redirect_url')] },
-    ])
-  })
+it('a check by Prism lists each disagreement with the violations of both checks', async () => {
+  const prism = await createPrismValidator()
+  const entries = [
+    recorded({ ...good, id: 'agreed', responseBody: done }),
+    recorded({ ...answered, id: 'overlooked', requestBody: Buffer.from('{"identifier":"a"}'), responseBody: done }),
+    recorded({
+      ...good,
+      id: 'invented',
+      checkViolations: [{ field: 'identifier', description: 'found it', constraint: 'type' }],
+      responseBody: done,
+    }),
+    recorded({ ...good, id: 'answered', responseBody: '{"post_user_verify_redirect_url":7}' }),
+  ]
+  const { disagreements } = await prismCheck(prism, entries)
+  const about = { environment: 'default', operation: 'verify_user' }
+  expect(disagreements).toEqual([
+    {
+      ...about,
+      request: 'overlooked',
+      part: 'request',
+      contract: [],
+      prism: [expect.stringContaining('auth_request')],
+    },
+    { ...about, request: 'invented', part: 'request', contract: ['identifier: found it'], prism: [] },
+    { ...about, request: 'answered', part: 'answer', contract: [], prism: [expect.stringContaining('redirect_url')] },
+  ])
+})
 
-  it('keeps the first two hundred', async () => {
-    const prism = await createPrismValidator()
-    const entries = Array.from({ length: 203 }, () => recorded({ ...answered, responseBody: done }))
-    const byPrism = await prismCheck(prism, entries)
-    expect([byPrism.disagreements.length, byPrism.left_out]).toEqual([200, 3])
-  })
+it('a check by Prism keeps the first two hundred', async () => {
+  const prism = await createPrismValidator()
+  const entries = Array.from({ length: 203 }, () => recorded({ ...answered, responseBody: done }))
+  const byPrism = await prismCheck(prism, entries)
+  expect([byPrism.disagreements.length, byPrism.left_out]).toEqual([200, 3])
+})
 
-  it('lets other tasks of the event loop run', async () => {
-    const prism = await createPrismValidator()
-    const entries = Array.from({ length: 100 }, () => recorded({ ...good, responseBody: done }))
-    let turns = 0
-    const timer = setInterval(() => (turns += 1), 0)
-    await prismCheck(prism, entries)
-    clearInterval(timer)
-    expect(turns).toBeGreaterThan(0)
-  })
+it('a check by Prism lets other tasks of the event loop run', async () => {
+  const prism = await createPrismValidator()
+  const entries = Array.from({ length: 100 }, () => recorded({ ...good, responseBody: done }))
+  let turns = 0
+  const timer = setInterval(() => (turns += 1), 0)
+  await prismCheck(prism, entries)
+  clearInterval(timer)
+  expect(turns).toBeGreaterThan(0)
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { App } from '../../../src/app/app.ts'
 import { lineFacts, requestJson, requestLine } from '../../../src/app/cli/request-line.ts'
 import { findingText } from '../../../src/model/domain/finding.ts'
@@ -309,35 +309,33 @@ async function beginRecord(app: App, url: string, token: string): Promise<void> 
   await fetch(`${url}/api/v1/connections`, { headers: { Authorization: `Bearer ${token}` } })
 }
 
-describe('every teller names the same findings', () => {
-  it.each(TABLE)('of %s', async (_title, ask, ...expected) => {
-    await withToolmock({}, async (mock) => {
-      const { url } = await mock.app.listen({ host: '127.0.0.1', port: 0 })
-      const run = await beginTest(url, mock.app)
-      await createActive(mock)
-      await beginRecord(mock.app, url, await mock.signIn())
-      await ask(mock)
-      await expectOneStory(mock.app, run, expected)
-    })
+it.each(TABLE)('of %s', async (_title, ask, ...expected) => {
+  await withToolmock({}, async (mock) => {
+    const { url } = await mock.app.listen({ host: '127.0.0.1', port: 0 })
+    const run = await beginTest(url, mock.app)
+    await createActive(mock)
+    await beginRecord(mock.app, url, await mock.signIn())
+    await ask(mock)
+    await expectOneStory(mock.app, run, expected)
   })
+})
 
-  it.each(BY_GRPC)('of %s by gRPC', async (_title, ask, ...expected) => {
-    await withRpc({}, async (mock) => {
-      const run = await beginTest(mock.url, mock.app)
-      await beginRecord(mock.app, mock.url, mock.token)
-      await ask(mock).catch(() => undefined)
-      await expectOneStory(mock.app, run, expected)
-    })
+it.each(BY_GRPC)('of %s by gRPC', async (_title, ask, ...expected) => {
+  await withRpc({}, async (mock) => {
+    const run = await beginTest(mock.url, mock.app)
+    await beginRecord(mock.app, mock.url, mock.token)
+    await ask(mock).catch(() => undefined)
+    await expectOneStory(mock.app, run, expected)
   })
+})
 
-  it.each(BY_MCP)('of %s by MCP', async (_title, ask, ...expected) => {
-    await withMcp({}, async (mock) => {
-      const run = await beginTest(mock.url, mock.app)
-      const connected_account = { authorization_details: { oauth_token: { access_token: 'at', refresh_token: 'rt' } } }
-      await mock.call('POST', '/connected_accounts', { ...ADA, connected_account })
-      await beginRecord(mock.app, mock.url, mock.token)
-      await ask(mock).catch(() => undefined)
-      await expectOneStory(mock.app, run, expected)
-    })
+it.each(BY_MCP)('of %s by MCP', async (_title, ask, ...expected) => {
+  await withMcp({}, async (mock) => {
+    const run = await beginTest(mock.url, mock.app)
+    const connected_account = { authorization_details: { oauth_token: { access_token: 'at', refresh_token: 'rt' } } }
+    await mock.call('POST', '/connected_accounts', { ...ADA, connected_account })
+    await beginRecord(mock.app, mock.url, mock.token)
+    await ask(mock).catch(() => undefined)
+    await expectOneStory(mock.app, run, expected)
   })
 })

@@ -157,54 +157,52 @@ describe('a verdict as text', () => {
   })
 })
 
-describe('a verdict as Markdown', () => {
-  it('has the same, with coverage as a table', () => {
-    const allowed = [reason('provoked')]
-    const warnings = [{ ...reason('colour'), kind: 'warning' as const, code: 'unread' }]
-    expect(verdictMarkdown({ ...broken('wrong'), allowed, warnings })).toBe(
-      [
-        '### toolmock: the verdict failed for 1 reason',
-        '',
-        '- violation: `wrong`',
-        '',
-        'Allowed by `--allow-violation`:',
-        '',
-        '- violation: `provoked`',
-        '',
-        'Warnings, which do not fail the verdict:',
-        '',
-        '- warning: `colour`',
-        '',
-        '7 requests, 2 of them answered or changed by a scenario',
-        '',
-        '| | driven | only by a scenario | never | of |',
-        '| --- | ---: | ---: | ---: | ---: |',
-        ...[...KINDS, 'scenarios'].map((kind) => `| ${kind.replace('_', ' ')} | 4 | 2 | 3 | 9 |`),
-        '',
-      ].join('\n'),
-    )
-  })
+it('a verdict as Markdown has the same, with coverage as a table', () => {
+  const allowed = [reason('provoked')]
+  const warnings = [{ ...reason('colour'), kind: 'warning' as const, code: 'unread' }]
+  expect(verdictMarkdown({ ...broken('wrong'), allowed, warnings })).toBe(
+    [
+      '### toolmock: the verdict failed for 1 reason',
+      '',
+      '- violation: `wrong`',
+      '',
+      'Allowed by `--allow-violation`:',
+      '',
+      '- violation: `provoked`',
+      '',
+      'Warnings, which do not fail the verdict:',
+      '',
+      '- warning: `colour`',
+      '',
+      '7 requests, 2 of them answered or changed by a scenario',
+      '',
+      '| | driven | only by a scenario | never | of |',
+      '| --- | ---: | ---: | ---: | ---: |',
+      ...[...KINDS, 'scenarios'].map((kind) => `| ${kind.replace('_', ' ')} | 4 | 2 | 3 | 9 |`),
+      '',
+    ].join('\n'),
+  )
+})
 
-  it('lists how often each rule fired', () => {
-    const items = FIRED_RULES.map((line) => `- \`${line}\``)
-    expect(verdictMarkdown({ ...GOOD, scenarios: [SHADOWED] })).toContain(
-      ['Rules of scenarios:', '', ...items, '', '7 requests'].join('\n'),
-    )
-  })
+it('a verdict as Markdown lists how often each rule fired', () => {
+  const items = FIRED_RULES.map((line) => `- \`${line}\``)
+  expect(verdictMarkdown({ ...GOOD, scenarios: [SHADOWED] })).toContain(
+    ['Rules of scenarios:', '', ...items, '', '7 requests'].join('\n'),
+  )
+})
 
-  it.each([
-    ['<img src=x> @team [a](http://b) | c', '`<img src=x> @team [a](http://b) | c`'],
-    ['a `code` and ``more``', '``` a `code` and ``more`` ```'],
-    ['`', '`` ` ``'],
-    ['two\n\n# lines', '`two # lines`'],
-  ])('shows what a client sent as code: %j', (sentence, span) => {
-    expect(verdictMarkdown(broken(sentence))).toContain(`\n- violation: ${span}\n`)
-  })
+it.each([
+  ['<img src=x> @team [a](http://b) | c', '`<img src=x> @team [a](http://b) | c`'],
+  ['a `code` and ``more``', '``` a `code` and ``more`` ```'],
+  ['`', '`` ` ``'],
+  ['two\n\n# lines', '`two # lines`'],
+])('a verdict as Markdown shows what a client sent as code: %j', (sentence, span) => {
+  expect(verdictMarkdown(broken(sentence))).toContain(`\n- violation: ${span}\n`)
+})
 
-  it('is small enough for a summary of a CI step', () => {
-    const sentences = Array.from({ length: 1000 }, (_, nth) => `${nth} ${'€'.repeat(1000)}`)
-    const text = verdictMarkdown(broken(...sentences))
-    expect(text).toContain('\n- and 900 more\n')
-    expect(Buffer.byteLength(text)).toBeLessThan(1024 * 1024)
-  })
+it('a verdict as Markdown is small enough for a summary of a CI step', () => {
+  const sentences = Array.from({ length: 1000 }, (_, nth) => `${nth} ${'€'.repeat(1000)}`)
+  const text = verdictMarkdown(broken(...sentences))
+  expect(text).toContain('\n- and 900 more\n')
+  expect(Buffer.byteLength(text)).toBeLessThan(1024 * 1024)
 })

@@ -11,41 +11,39 @@ function check<Id extends Operation>(operation: Id, query: string, body?: unknow
   return checkRequest(routeOf(operation), { query, path: { identifier: 'a' }, body }, options) as CheckedRequest<Id>
 }
 
-describe('the routes', () => {
-  it('mark Discovery, and need a bearer token at every operation but the token endpoint', () => {
-    expect(ROUTES.filter(({ discovery }) => discovery).map(({ operation }) => operation)).toEqual([
-      'list_tools',
-      'list_scoped_tools',
-      'list_available_tools',
-      'list_providers',
-      'list_app_connections',
-    ])
-    expect(ROUTES.filter(({ bearer }) => !bearer).map(({ operation }) => operation)).toEqual(['create_token'])
-  })
+it('the routes: mark Discovery, and need a bearer token at every operation but the token endpoint', () => {
+  expect(ROUTES.filter(({ discovery }) => discovery).map(({ operation }) => operation)).toEqual([
+    'list_tools',
+    'list_scoped_tools',
+    'list_available_tools',
+    'list_providers',
+    'list_app_connections',
+  ])
+  expect(ROUTES.filter(({ bearer }) => !bearer).map(({ operation }) => operation)).toEqual(['create_token'])
+})
 
-  it.each([
-    ['execute_tool', true],
-    ['executeTool', false],
-    ['__proto__', false],
-    ['constructor', false],
-  ])('know whether %s is an operation', (name, is) => {
-    expect(isOperation(name)).toBe(is)
-  })
+it.each([
+  ['execute_tool', true],
+  ['executeTool', false],
+  ['__proto__', false],
+  ['constructor', false],
+])('the routes: know whether %s is an operation', (name, is) => {
+  expect(isOperation(name)).toBe(is)
+})
 
-  it('know their statuses, their body and their parameters', () => {
-    expect(routeOf('verify_user')).toMatchObject({
-      method: 'POST',
-      bodyMediaType: 'application/json',
-      bodyRequired: true,
-    })
-    expect(isDeclared('verify_user', 403)).toBe(true)
-    expect(isDeclared('verify_user', 409)).toBe(false)
-    expect(routeOf('list_connected_accounts').query).toContainEqual({
-      name: 'connection_names',
-      type: 'string',
-      repeatable: true,
-      required: false,
-    })
+it('the routes: know their statuses, their body and their parameters', () => {
+  expect(routeOf('verify_user')).toMatchObject({
+    method: 'POST',
+    bodyMediaType: 'application/json',
+    bodyRequired: true,
+  })
+  expect(isDeclared('verify_user', 403)).toBe(true)
+  expect(isDeclared('verify_user', 409)).toBe(false)
+  expect(routeOf('list_connected_accounts').query).toContainEqual({
+    name: 'connection_names',
+    type: 'string',
+    repeatable: true,
+    required: false,
   })
 })
 
@@ -363,76 +361,72 @@ describe('checkRequest on a body', () => {
   )
 })
 
-describe('checkResponse', () => {
-  it('accepts what is declared', () => {
-    expect(
-      checkResponse('verify_user', 200, { post_user_verify_redirect_url: 'http://127.0.0.1/connect/success' }),
-    ).toEqual([])
-    expect(checkResponse('delete_connected_account', 200, undefined)).toEqual([])
-  })
-
-  it.each([
-    [418, {}, 'status', 'declared'],
-    [200, {}, 'post_user_verify_redirect_url', 'required'],
-    [200, undefined, 'body', 'type'],
-  ])('refuses %j %j', (status, body, field, constraint) => {
-    expect(checkResponse('verify_user', status, body)).toMatchObject([{ field, constraint }])
-  })
-
-  it.each(['yesterday', '2030-13-01T00:00:00.000Z0', '2030-01-01T00:00:00Z', '2030-01-01T00:00:00.000+00:00', 5])(
-    'refuses %j as a timestamp (G54)',
-    (expiry) => {
-      const link = 'http://127.0.0.1:8665/magic/abc'
-      expect(checkResponse('create_magic_link', 200, { link, expiry: '2030-01-01T00:00:00.000Z' })).toEqual([])
-      expect(checkResponse('create_magic_link', 200, { link, expiry })).toContainEqual(
-        expect.objectContaining({ field: 'expiry' }),
-      )
-    },
-  )
-
-  it('refuses a body where none is declared', () => {
-    expect(checkResponse('delete_connected_account', 200, {})).toMatchObject([{ field: 'body', constraint: 'content' }])
-  })
+it('checkResponse accepts what is declared', () => {
+  expect(
+    checkResponse('verify_user', 200, { post_user_verify_redirect_url: 'http://127.0.0.1/connect/success' }),
+  ).toEqual([])
+  expect(checkResponse('delete_connected_account', 200, undefined)).toEqual([])
 })
 
-describe('for any input', () => {
-  const operation = fc.constantFrom(...ROUTES.map((route) => route.operation))
-  const query = fc.oneof(fc.string(), fc.webQueryParameters())
+it.each([
+  [418, {}, 'status', 'declared'],
+  [200, {}, 'post_user_verify_redirect_url', 'required'],
+  [200, undefined, 'body', 'type'],
+])('checkResponse refuses %j %j', (status, body, field, constraint) => {
+  expect(checkResponse('verify_user', status, body)).toMatchObject([{ field, constraint }])
+})
 
-  it('checkRequest reports twenty of thirty violations', () => {
-    const { violations } = check('create_custom_provider', '', { display_name: 'x', auth_patterns: Array(30).fill(1) })
-    expect(violations).toHaveLength(20)
-  })
+it.each(['yesterday', '2030-13-01T00:00:00.000Z0', '2030-01-01T00:00:00Z', '2030-01-01T00:00:00.000+00:00', 5])(
+  'checkResponse refuses %j as a timestamp (G54)',
+  (expiry) => {
+    const link = 'http://127.0.0.1:8665/magic/abc'
+    expect(checkResponse('create_magic_link', 200, { link, expiry: '2030-01-01T00:00:00.000Z' })).toEqual([])
+    expect(checkResponse('create_magic_link', 200, { link, expiry })).toContainEqual(
+      expect.objectContaining({ field: 'expiry' }),
+    )
+  },
+)
 
-  it('checkRequest never throws and reports at most twenty violations, each with a description', () => {
-    const anything = fc.oneof(
-      fc.jsonValue(),
-      fc.object({ key: fc.constantFrom('__proto__', 'constructor', 'connected_account', 'metadata', 'a') }),
-    )
-    fc.assert(
-      fc.property(operation, query, fc.option(anything, { nil: undefined }), fc.boolean(), (id, text, body, strict) => {
-        const { violations } = check(id, text, body, { strict })
-        expect(violations.length).toBeLessThanOrEqual(20)
-        for (const { field, description, constraint } of violations) {
-          expect([field, description, constraint]).not.toContain('')
-          expect(description).toMatch(/^(must|is) .+/s)
-        }
-      }),
-      { numRuns: 500 },
-    )
-  })
+it('checkResponse refuses a body where none is declared', () => {
+  expect(checkResponse('delete_connected_account', 200, {})).toMatchObject([{ field: 'body', constraint: 'content' }])
+})
 
-  it('the contract and Prism agree', () => {
-    const sent = operation.chain((id) =>
-      fc.record({ id: fc.constant(id), query: queryLike(id), body: bodyLike(BODY_FIELDS[id]) }),
-    )
-    fc.assert(
-      fc.property(sent, ({ id, query: text, body }) => {
-        judgeExchange(exchangeOf(id, { query: text, body: id === 'create_token' ? formLike(body) : body }))
-      }),
-      { numRuns: 500 },
-    )
-  })
+const operation = fc.constantFrom(...ROUTES.map((route) => route.operation))
+const query = fc.oneof(fc.string(), fc.webQueryParameters())
+
+it('for any input: checkRequest reports twenty of thirty violations', () => {
+  const { violations } = check('create_custom_provider', '', { display_name: 'x', auth_patterns: Array(30).fill(1) })
+  expect(violations).toHaveLength(20)
+})
+
+it('for any input: checkRequest never throws and reports at most twenty violations, each with a description', () => {
+  const anything = fc.oneof(
+    fc.jsonValue(),
+    fc.object({ key: fc.constantFrom('__proto__', 'constructor', 'connected_account', 'metadata', 'a') }),
+  )
+  fc.assert(
+    fc.property(operation, query, fc.option(anything, { nil: undefined }), fc.boolean(), (id, text, body, strict) => {
+      const { violations } = check(id, text, body, { strict })
+      expect(violations.length).toBeLessThanOrEqual(20)
+      for (const { field, description, constraint } of violations) {
+        expect([field, description, constraint]).not.toContain('')
+        expect(description).toMatch(/^(must|is) .+/s)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+it('for any input: the contract and Prism agree', () => {
+  const sent = operation.chain((id) =>
+    fc.record({ id: fc.constant(id), query: queryLike(id), body: bodyLike(BODY_FIELDS[id]) }),
+  )
+  fc.assert(
+    fc.property(sent, ({ id, query: text, body }) => {
+      judgeExchange(exchangeOf(id, { query: text, body: id === 'create_token' ? formLike(body) : body }))
+    }),
+    { numRuns: 500 },
+  )
 })
 
 const scalar = fc.oneof(

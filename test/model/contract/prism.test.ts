@@ -138,37 +138,35 @@ describe('answers, judged by Prism and by the contract', () => {
   })
 })
 
-describe('judgeExchange', () => {
-  const good = exchangeOf('verify_user', { body: { auth_request_id: 'abc', identifier: 'a' } })
+const good = exchangeOf('verify_user', { body: { auth_request_id: 'abc', identifier: 'a' } })
 
-  it('does not throw while both agree', () => {
-    expect(() => judgeExchange(good)).not.toThrow()
-    expect(() => judgeExchange(exchangeOf('verify_user', { body: {} }))).not.toThrow()
-  })
+it('judgeExchange does not throw while both agree', () => {
+  expect(() => judgeExchange(good)).not.toThrow()
+  expect(() => judgeExchange(exchangeOf('verify_user', { body: {} }))).not.toThrow()
+})
 
-  it('throws when only the contract finds a violation', () => {
-    const exchange = { ...good, requestViolations: [{ field: 'x', description: 'found it', constraint: 'type' }] }
-    expect(() => judgeExchange(exchange)).toThrow(/disagree on the request of verify_user[^]*Prism: nothing wrong/)
-  })
+it('judgeExchange throws when only the contract finds a violation', () => {
+  const exchange = { ...good, requestViolations: [{ field: 'x', description: 'found it', constraint: 'type' }] }
+  expect(() => judgeExchange(exchange)).toThrow(/disagree on the request of verify_user[^]*Prism: nothing wrong/)
+})
 
-  it('throws when only Prism finds a violation', () => {
-    const exchange = { ...exchangeOf('verify_user', { body: {} }, { status: 200, body: {} }), responseViolations: [] }
-    expect(() => judgeExchange({ ...exchange, requestViolations: undefined })).toThrow(/disagree on the answer/)
-  })
+it('judgeExchange throws when only Prism finds a violation', () => {
+  const exchange = { ...exchangeOf('verify_user', { body: {} }, { status: 200, body: {} }), responseViolations: [] }
+  expect(() => judgeExchange({ ...exchange, requestViolations: undefined })).toThrow(/disagree on the answer/)
+})
 
-  it.each([
-    ['create_token', { body: { grant_type: 'client_credentials', client_id: ['a', 'b'] } }],
-    ['list_connected_accounts', { query: 'page_size=1.0' }],
-    ['list_connected_accounts', { query: 'page_size=' }],
-    ['list_connected_accounts', { query: 'PAGE_SIZE=abc&nonsense=1' }],
-    ['list_connected_accounts', { body: { unexpected: true } }],
-    [
-      'create_connected_account',
-      { body: { connector: 'mail', identifier: 'a', connected_account: { id: 5, status: [] } } },
-    ],
-  ] as [Operation, Sent][])('accepts the listed difference: %s %j', (operation, sent) => {
-    expect(() => judgeExchange(exchangeOf(operation, sent))).not.toThrow()
-  })
+it.each([
+  ['create_token', { body: { grant_type: 'client_credentials', client_id: ['a', 'b'] } }],
+  ['list_connected_accounts', { query: 'page_size=1.0' }],
+  ['list_connected_accounts', { query: 'page_size=' }],
+  ['list_connected_accounts', { query: 'PAGE_SIZE=abc&nonsense=1' }],
+  ['list_connected_accounts', { body: { unexpected: true } }],
+  [
+    'create_connected_account',
+    { body: { connector: 'mail', identifier: 'a', connected_account: { id: 5, status: [] } } },
+  ],
+] as [Operation, Sent][])('judgeExchange accepts the listed difference: %s %j', (operation, sent) => {
+  expect(() => judgeExchange(exchangeOf(operation, sent))).not.toThrow()
 })
 
 function prismOnRequest(operation: Operation, { request }: ObservedExchange): unknown[] {

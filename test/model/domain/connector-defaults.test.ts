@@ -85,15 +85,13 @@ describe('a connector that only has a type', () => {
   })
 })
 
-describe('the connector of a connection without a file', () => {
-  it('exists for the account types and not for the sign-on types', () => {
-    const none = CONNECTION_TYPES.filter((type) => connectorOfConnection(connection(type)) === undefined)
-    expect(none).toEqual(['OIDC', 'SAML', 'PASSWORD', 'PASSWORDLESS', 'WEBAUTHN'])
-  })
+it('the connector of a connection without a file exists for the account types and not for the sign-on types', () => {
+  const none = CONNECTION_TYPES.filter((type) => connectorOfConnection(connection(type)) === undefined)
+  expect(none).toEqual(['OIDC', 'SAML', 'PASSWORD', 'PASSWORDLESS', 'WEBAUTHN'])
+})
 
-  it('reads BEARER as BEARER_TOKEN', () => {
-    expect(connectorOfConnection(connection('BEARER'))?.authorization_type).toBe('BEARER_TOKEN')
-  })
+it('the connector of a connection without a file reads BEARER as BEARER_TOKEN', () => {
+  expect(connectorOfConnection(connection('BEARER'))?.authorization_type).toBe('BEARER_TOKEN')
 })
 
 describe('the connector of a custom provider', () => {

@@ -38,49 +38,43 @@ describe('an error of the service', () => {
   })
 })
 
-describe('an error code', () => {
-  it.each([
-    ['TOOL_ERROR', true],
-    ['OUT_OF_PAPER', false],
-    ['toString', false],
-  ])('%s is of the catalogue: %s', (word, expected) => {
-    expect(isErrorCode(word)).toBe(expected)
-  })
-
-  it.each([
-    ['TOOL_ERROR', 504, 4],
-    // TOOL_ERROR never has status 404, so the number is that of the catalogue.
-    ['TOOL_ERROR', 404, 13],
-    ['RATE_LIMITED', 500, 8],
-    ['OUT_OF_PAPER', 409, 6],
-    ['OUT_OF_PAPER', 418, 2],
-  ])('%s with status %i has the number %i', (word, status, code) => {
-    expect(grpcCodeOf(word, status)).toBe(code)
-    expect(isToolErrorStatus(status)).toBe([500, 504].includes(status))
-  })
+it.each([
+  ['TOOL_ERROR', true],
+  ['OUT_OF_PAPER', false],
+  ['toString', false],
+])('an error code: %s is of the catalogue: %s', (word, expected) => {
+  expect(isErrorCode(word)).toBe(expected)
 })
 
-describe('a description', () => {
-  it('states the rule, then the value that was found', () => {
-    const description = ruleAndFound('must be an integer', '"x"')
-    expect(description).toBe('must be an integer; found "x"')
-    expect(descriptionParts(description)).toEqual({ rule: 'must be an integer', found: '"x"' })
-    expect(descriptionParts('is required')).toEqual({ rule: 'is required', found: undefined })
-    expect(violationText({ field: 'a', description, constraint: 'type' })).toBe('a must be an integer; found "x"')
-  })
-
-  it('may start with the value that was found', () => {
-    expect(descriptionParts('; found "x"')).toEqual({ rule: '', found: '"x"' })
-  })
+it.each([
+  ['TOOL_ERROR', 504, 4],
+  // TOOL_ERROR never has status 404, so the number is that of the catalogue.
+  ['TOOL_ERROR', 404, 13],
+  ['RATE_LIMITED', 500, 8],
+  ['OUT_OF_PAPER', 409, 6],
+  ['OUT_OF_PAPER', 418, 2],
+])('an error code: %s with status %i has the number %i', (word, status, code) => {
+  expect(grpcCodeOf(word, status)).toBe(code)
+  expect(isToolErrorStatus(status)).toBe([500, 504].includes(status))
 })
 
-describe('an error of the token endpoint', () => {
-  it.each([
-    ['invalid_client', 401],
-    ['invalid_request', 400],
-    ['unsupported_grant_type', 400],
-  ] as const)('%s answers %i', (error, status) => {
-    const found = new TokenError(error, 'why')
-    expect(found).toMatchObject({ status, message: 'why', challenge: false, violations: [], name: 'TokenError' })
-  })
+it('a description states the rule, then the value that was found', () => {
+  const description = ruleAndFound('must be an integer', '"x"')
+  expect(description).toBe('must be an integer; found "x"')
+  expect(descriptionParts(description)).toEqual({ rule: 'must be an integer', found: '"x"' })
+  expect(descriptionParts('is required')).toEqual({ rule: 'is required', found: undefined })
+  expect(violationText({ field: 'a', description, constraint: 'type' })).toBe('a must be an integer; found "x"')
+})
+
+it('a description may start with the value that was found', () => {
+  expect(descriptionParts('; found "x"')).toEqual({ rule: '', found: '"x"' })
+})
+
+it.each([
+  ['invalid_client', 401],
+  ['invalid_request', 400],
+  ['unsupported_grant_type', 400],
+] as const)('an error of the token endpoint: %s answers %i', (error, status) => {
+  const found = new TokenError(error, 'why')
+  expect(found).toMatchObject({ status, message: 'why', challenge: false, violations: [], name: 'TokenError' })
 })

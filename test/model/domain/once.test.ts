@@ -7,21 +7,19 @@ import { once } from '../../../src/model/domain/once.ts'
 import { ROOT } from '../../../.build/project.ts'
 import { withDirectory } from '../../support/registry.ts'
 
-describe('once', () => {
-  it('shares one call and keeps what it resolves to', async () => {
-    let calls = 0
-    const load = once(() => Promise.resolve(++calls))
-    expect(await Promise.all([load(), load()])).toEqual([1, 1])
-    expect(await load()).toBe(1)
-  })
+it('once shares one call and keeps what it resolves to', async () => {
+  let calls = 0
+  const load = once(() => Promise.resolve(++calls))
+  expect(await Promise.all([load(), load()])).toEqual([1, 1])
+  expect(await load()).toBe(1)
+})
 
-  it('does not keep a failure', async () => {
-    let calls = 0
-    const load = once(() => (++calls === 1 ? Promise.reject(new Error('not yet')) : Promise.resolve(calls)))
-    await expect(Promise.all([load(), load()])).rejects.toThrow('not yet')
-    expect(await load()).toBe(2)
-    expect(calls).toBe(2)
-  })
+it('once does not keep a failure', async () => {
+  let calls = 0
+  const load = once(() => (++calls === 1 ? Promise.reject(new Error('not yet')) : Promise.resolve(calls)))
+  await expect(Promise.all([load(), load()])).rejects.toThrow('not yet')
+  expect(await load()).toBe(2)
+  expect(calls).toBe(2)
 })
 
 /** Imports `part.mjs` while no file descriptor is free. */

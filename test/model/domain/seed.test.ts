@@ -62,19 +62,17 @@ describe('seeds one after another', () => {
   })
 })
 
-describe('the clients of a seed', () => {
-  const standard = client('test_client', 'test_secret')
+const standard = client('test_client', 'test_secret')
 
-  it.each([
-    [[], [standard]],
-    [[client('ci-*')], [standard, client('ci-*')]],
-    [
-      [client('ci-*'), client('a')],
-      [client('ci-*'), client('a')],
-    ],
-  ])('%j become %j', (clients, expected) => {
-    expect(withDefaultClient(bundle({ clients })).clients).toEqual(expected)
-  })
+it.each([
+  [[], [standard]],
+  [[client('ci-*')], [standard, client('ci-*')]],
+  [
+    [client('ci-*'), client('a')],
+    [client('ci-*'), client('a')],
+  ],
+])('the clients of a seed: %j become %j', (clients, expected) => {
+  expect(withDefaultClient(bundle({ clients })).clients).toEqual(expected)
 })
 
 describe('a scenario', () => {

@@ -14,24 +14,20 @@ import {
   terminalState,
 } from '../../../src/platform/platform.ts'
 
-describe('the lock of a state file', () => {
-  it('is a pipe for each file on Windows, and none elsewhere', () => {
-    const pipe = lockPipeOf('state.json', 'win32')
-    expect(pipe).toMatch(/^\\\\\.\\pipe\\toolmock-[0-9a-f]{32}$/)
-    expect(lockPipeOf(join(process.cwd(), 'state.json'), 'win32')).toBe(pipe)
-    expect(lockPipeOf('other.json', 'win32')).not.toBe(pipe)
-    expect([lockPipeOf('state.json', 'linux'), lockPipeOf('state.json', 'darwin')]).toEqual([undefined, undefined])
-  })
+it('the lock of a state file is a pipe for each file on Windows, and none elsewhere', () => {
+  const pipe = lockPipeOf('state.json', 'win32')
+  expect(pipe).toMatch(/^\\\\\.\\pipe\\toolmock-[0-9a-f]{32}$/)
+  expect(lockPipeOf(join(process.cwd(), 'state.json'), 'win32')).toBe(pipe)
+  expect(lockPipeOf('other.json', 'win32')).not.toBe(pipe)
+  expect([lockPipeOf('state.json', 'linux'), lockPipeOf('state.json', 'darwin')]).toEqual([undefined, undefined])
 })
 
-describe('a directory', () => {
-  it('is not synced on Windows', () => {
-    expect([canSyncDirectories('win32'), canSyncDirectories('darwin'), canSyncDirectories('linux')]).toEqual([
-      false,
-      true,
-      true,
-    ])
-  })
+it('a directory is not synced on Windows', () => {
+  expect([canSyncDirectories('win32'), canSyncDirectories('darwin'), canSyncDirectories('linux')]).toEqual([
+    false,
+    true,
+    true,
+  ])
 })
 
 describe('a rename over a file that another program has open', () => {
@@ -73,14 +69,12 @@ describe('a rename over a file that another program has open', () => {
   })
 })
 
-describe('the browser', () => {
-  it.each([
-    ['linux', ['xdg-open']],
-    ['darwin', ['open']],
-    ['win32', ['rundll32', 'url.dll,FileProtocolHandler']],
-  ] as const)('is opened on %s by %j', (platform, command) => {
-    expect(browserCommand(platform)).toEqual(command)
-  })
+it.each([
+  ['linux', ['xdg-open']],
+  ['darwin', ['open']],
+  ['win32', ['rundll32', 'url.dll,FileProtocolHandler']],
+] as const)('the browser is opened on %s by %j', (platform, command) => {
+  expect(browserCommand(platform)).toEqual(command)
 })
 
 describe('signals', () => {
@@ -127,51 +121,49 @@ describe('signals', () => {
   })
 })
 
-describe('a command line', () => {
-  const WINDOWS = { Path: 'C:\\tools;C:\\node', PATHEXT: '.COM;.EXE;.BAT;.CMD', ComSpec: 'C:\\cmd.exe' }
-  const FILES = [
-    'C:\\node\\node.EXE',
-    'C:\\node\\npm',
-    'C:\\node\\npm.CMD',
-    'C:\\tools\\run.BAT',
-    'C:\\app\\node_modules\\.bin\\vitest.CMD',
-  ]
-  const on = (platform: NodeJS.Platform, ...line: [string, ...string[]]) =>
-    spawnableCommand(line, WINDOWS, { platform, exists: (path) => FILES.includes(path) })
+const WINDOWS = { Path: 'C:\\tools;C:\\node', PATHEXT: '.COM;.EXE;.BAT;.CMD', ComSpec: 'C:\\cmd.exe' }
+const FILES = [
+  'C:\\node\\node.EXE',
+  'C:\\node\\npm',
+  'C:\\node\\npm.CMD',
+  'C:\\tools\\run.BAT',
+  'C:\\app\\node_modules\\.bin\\vitest.CMD',
+]
+const on = (platform: NodeJS.Platform, ...line: [string, ...string[]]) =>
+  spawnableCommand(line, WINDOWS, { platform, exists: (path) => FILES.includes(path) })
 
-  it('is run as it is on Linux and macOS', () => {
-    expect(on('linux', 'npm', 'test')).toEqual({ file: 'npm', args: ['test'] })
-    expect(on('darwin', 'npm', 'test')).toEqual({ file: 'npm', args: ['test'] })
-  })
-
-  it('of a program is run without a shell on Windows', () => {
-    expect(on('win32', 'node', '-e', 'a "b" & c')).toEqual({
-      file: 'C:\\node\\node.EXE',
-      args: ['-e', 'a "b" & c'],
-    })
-    expect(on('win32', 'C:\\node\\node.EXE')).toEqual({ file: 'C:\\node\\node.EXE', args: [] })
-    expect(on('win32', 'nowhere')).toEqual({ file: 'nowhere', args: [] })
-  })
-
-  it('of npm is run by the shell on Windows', () => {
-    expect(on('win32', 'npm', 'test')).toEqual({
-      file: 'C:\\cmd.exe',
-      args: ['/d', '/s', '/c', '"C:\\node\\npm.CMD ^"test^""'],
-      windowsVerbatimArguments: true,
-    })
-    expect(on('win32', 'run').args.at(-1)).toBe('"C:\\tools\\run.BAT"')
-  })
-
-  it.each([['a b'], ['100%'], ['a&b|c>d'], ['say "hi"'], ['C:\\dir\\'], ['a\\"b'], [''], ['^!(x)']])(
-    'hands the argument %j on unchanged on Windows',
-    (argument) => {
-      const line = (program: string) => on('win32', program, argument, 'next').args.at(-1)!.slice(1, -1)
-      expect(readByProgram(readByShell(line('npm')))).toEqual(['C:\\node\\npm.CMD', argument, 'next'])
-      const shim = 'C:\\app\\node_modules\\.bin\\vitest'
-      expect(readByProgram(readByShell(readByShell(line(shim))))).toEqual([`${shim}.CMD`, argument, 'next'])
-    },
-  )
+it('a command line is run as it is on Linux and macOS', () => {
+  expect(on('linux', 'npm', 'test')).toEqual({ file: 'npm', args: ['test'] })
+  expect(on('darwin', 'npm', 'test')).toEqual({ file: 'npm', args: ['test'] })
 })
+
+it('a command line: of a program is run without a shell on Windows', () => {
+  expect(on('win32', 'node', '-e', 'a "b" & c')).toEqual({
+    file: 'C:\\node\\node.EXE',
+    args: ['-e', 'a "b" & c'],
+  })
+  expect(on('win32', 'C:\\node\\node.EXE')).toEqual({ file: 'C:\\node\\node.EXE', args: [] })
+  expect(on('win32', 'nowhere')).toEqual({ file: 'nowhere', args: [] })
+})
+
+it('a command line: of npm is run by the shell on Windows', () => {
+  expect(on('win32', 'npm', 'test')).toEqual({
+    file: 'C:\\cmd.exe',
+    args: ['/d', '/s', '/c', '"C:\\node\\npm.CMD ^"test^""'],
+    windowsVerbatimArguments: true,
+  })
+  expect(on('win32', 'run').args.at(-1)).toBe('"C:\\tools\\run.BAT"')
+})
+
+it.each([['a b'], ['100%'], ['a&b|c>d'], ['say "hi"'], ['C:\\dir\\'], ['a\\"b'], [''], ['^!(x)']])(
+  'a command line hands the argument %j on unchanged on Windows',
+  (argument) => {
+    const line = (program: string) => on('win32', program, argument, 'next').args.at(-1)!.slice(1, -1)
+    expect(readByProgram(readByShell(line('npm')))).toEqual(['C:\\node\\npm.CMD', argument, 'next'])
+    const shim = 'C:\\app\\node_modules\\.bin\\vitest'
+    expect(readByProgram(readByShell(readByShell(line(shim))))).toEqual([`${shim}.CMD`, argument, 'next'])
+  },
+)
 
 /** What cmd.exe makes of a line: ^ takes the meaning of the next character. */
 function readByShell(line: string): string {

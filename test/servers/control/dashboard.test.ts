@@ -3,33 +3,31 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
 import { it } from './control-mock.ts'
 
-describe('GET /', () => {
-  it('leads a browser to the dashboard', async ({ mock: { http } }) => {
-    const answer = await http('get', '/').set('Accept', 'text/html,application/xhtml+xml,*/*;q=0.8')
-    expect([answer.status, answer.headers.location]).toEqual([303, '_mock/ui'])
-  })
+it('GET / leads a browser to the dashboard', async ({ mock: { http } }) => {
+  const answer = await http('get', '/').set('Accept', 'text/html,application/xhtml+xml,*/*;q=0.8')
+  expect([answer.status, answer.headers.location]).toEqual([303, '_mock/ui'])
+})
 
-  it('answers programs what is served', async ({ mock: { http } }) => {
-    const { status, body } = await http('get', '/').set('Host', 'localhost:8665')
-    expect([status, body]).toEqual([
-      200,
-      {
-        name: 'toolmock',
-        version: expect.any(String),
-        token: 'http://localhost:8665/oauth/token',
-        api: 'http://localhost:8665/api/v1',
-        proxy: 'http://localhost:8665/proxy',
-        control: 'http://localhost:8665/_mock',
-        control_description: 'http://localhost:8665/_mock/openapi',
-        dashboard: 'http://localhost:8665/_mock/ui',
-      },
-    ])
-  })
+it('GET / answers programs what is served', async ({ mock: { http } }) => {
+  const { status, body } = await http('get', '/').set('Host', 'localhost:8665')
+  expect([status, body]).toEqual([
+    200,
+    {
+      name: 'toolmock',
+      version: expect.any(String),
+      token: 'http://localhost:8665/oauth/token',
+      api: 'http://localhost:8665/api/v1',
+      proxy: 'http://localhost:8665/proxy',
+      control: 'http://localhost:8665/_mock',
+      control_description: 'http://localhost:8665/_mock/openapi',
+      dashboard: 'http://localhost:8665/_mock/ui',
+    },
+  ])
+})
 
-  it('names no proxy with --documented-only', async ({ startMock }) => {
-    const { http } = await startMock({ documentedOnly: true })
-    expect((await http('get', '/')).body).not.toHaveProperty('proxy')
-  })
+it('GET /: names no proxy with --documented-only', async ({ startMock }) => {
+  const { http } = await startMock({ documentedOnly: true })
+  expect((await http('get', '/')).body).not.toHaveProperty('proxy')
 })
 
 describe('GET /_mock/ui', () => {

@@ -137,28 +137,26 @@ describe('POST /_mock/environments', () => {
   })
 })
 
-describe('a new environment of an old name', () => {
-  it('gets no call of a tool that was under way in the old one', async ({ mock }) => {
-    const authorization_details = { oauth_token: { access_token: 'at_1' } }
-    const connected = { ...account, connected_account: { authorization_details } }
-    const on = { operation: 'execute_tool' }
-    const rules = [{ name: 'slow', at: 'service', on, do: [{ latency: { ms: 1500 } }] }]
-    const { token: former } = await create(mock, { name: 'worker', scenarios: [{ name: 'slow', rules }] })
-    await mock.api(former, 'post', '/connected_accounts', connected)
-    const tool_input = { to: 'bob@example.com', subject: 'sent before', body: 'x' }
-    const late = mock.api(former, 'post', '/execute_tool', { ...account, tool_name: 'mail_send_message', tool_input })
-    const hits = async (): Promise<number | undefined> => {
-      const { body } = await mock.call('get', '/scenarios?environment=worker')
-      const { scenarios } = body as { scenarios: { name: string; rules: { hits: number }[] }[] }
-      return scenarios.find(({ name }) => name === 'slow')?.rules[0]?.hits
-    }
-    await until(async () => (await hits()) === 1)
-    await mock.call('delete', '/environments/worker')
-    const { token } = await create(mock, { name: 'worker' })
-    await mock.api(token, 'post', '/connected_accounts', connected)
-    expect((await late).status).toBe(401)
-    expect((await mock.call('get', '/state?environment=worker')).text).not.toContain('sent before')
-  })
+it('a new environment of an old name gets no call of a tool that was under way in the old one', async ({ mock }) => {
+  const authorization_details = { oauth_token: { access_token: 'at_1' } }
+  const connected = { ...account, connected_account: { authorization_details } }
+  const on = { operation: 'execute_tool' }
+  const rules = [{ name: 'slow', at: 'service', on, do: [{ latency: { ms: 1500 } }] }]
+  const { token: former } = await create(mock, { name: 'worker', scenarios: [{ name: 'slow', rules }] })
+  await mock.api(former, 'post', '/connected_accounts', connected)
+  const tool_input = { to: 'bob@example.com', subject: 'sent before', body: 'x' }
+  const late = mock.api(former, 'post', '/execute_tool', { ...account, tool_name: 'mail_send_message', tool_input })
+  const hits = async (): Promise<number | undefined> => {
+    const { body } = await mock.call('get', '/scenarios?environment=worker')
+    const { scenarios } = body as { scenarios: { name: string; rules: { hits: number }[] }[] }
+    return scenarios.find(({ name }) => name === 'slow')?.rules[0]?.hits
+  }
+  await until(async () => (await hits()) === 1)
+  await mock.call('delete', '/environments/worker')
+  const { token } = await create(mock, { name: 'worker' })
+  await mock.api(token, 'post', '/connected_accounts', connected)
+  expect((await late).status).toBe(401)
+  expect((await mock.call('get', '/state?environment=worker')).text).not.toContain('sent before')
 })
 
 describe('a client id pattern in the seed', () => {

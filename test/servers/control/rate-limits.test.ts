@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { AppOptions } from '../../../src/app/app.ts'
 import { type ControlMock, withControl } from './control-mock.ts'
 import { itWith } from '../../support/mock-fixture.ts'
@@ -46,56 +46,54 @@ async function withPad(options: AppOptions, work: (mock: RateLimitMock) => Promi
 
 const it = itWith(withPad, {})
 
-describe('the calls that a rate limit counts', () => {
-  it('are tool calls and direct calls together, until exactly the end of the period', async ({
-    mock: { call, direct, tool },
-  }) => {
+it('are tool calls and direct calls together, until exactly the end of the period', async ({
+  mock: { call, direct, tool },
+}) => {
+  await call('post', '/seed', SEED)
+  expect(await tool('ada')).toBe(200)
+  expect(await direct('ada')).toEqual([200, '0'])
+  expect(await tool('ada')).toBe(429)
+  expect(await direct('grace')).toEqual([200, '1'])
+  await call('put', '/clock', { advance: '59999ms' })
+  expect(await direct('ada')).toEqual([429, '0'])
+  await call('put', '/clock', { advance: '1ms' })
+  expect(await direct('ada')).toEqual([200, '1'])
+})
+
+it('are counted separately in each environment', async ({ mock: { call, direct } }) => {
+  await call('post', '/seed', SEED)
+  await call('post', '/environments', { name: 'other', seed: { connectors: [PAD], accounts: [account('eve')] } })
+  for (let nth = 1; nth <= 2; nth++) await direct('ada')
+  expect(await direct('ada')).toEqual([429, '0'])
+  expect(await direct('eve')).toEqual([200, '1'])
+})
+
+it('go back with a snapshot', async ({ mock: { call, direct } }) => {
+  await call('post', '/seed', SEED)
+  await direct('ada')
+  await call('put', '/snapshots/one')
+  for (let nth = 1; nth <= 2; nth++) await direct('ada')
+  await call('post', '/snapshots/one/restore')
+  expect(await direct('ada')).toEqual([200, '0'])
+  expect(await direct('ada')).toEqual([429, '0'])
+})
+
+it('are zero after a reset', async ({ mock: { call, direct } }) => {
+  await call('post', '/seed', SEED)
+  for (let nth = 1; nth <= 3; nth++) await direct('ada')
+  await call('post', '/reset')
+  await call('post', '/seed', SEED)
+  expect(await direct('ada')).toEqual([200, '1'])
+})
+
+it('are still counted after a restart from a state file', async ({ directory: folder }) => {
+  const state = join(folder, 'state.json')
+  await withPad({ state }, async ({ call, direct }) => {
     await call('post', '/seed', SEED)
-    expect(await tool('ada')).toBe(200)
+    expect(await direct('ada')).toEqual([200, '1'])
+  })
+  await withPad({ state }, async ({ direct, tool }) => {
     expect(await direct('ada')).toEqual([200, '0'])
     expect(await tool('ada')).toBe(429)
-    expect(await direct('grace')).toEqual([200, '1'])
-    await call('put', '/clock', { advance: '59999ms' })
-    expect(await direct('ada')).toEqual([429, '0'])
-    await call('put', '/clock', { advance: '1ms' })
-    expect(await direct('ada')).toEqual([200, '1'])
-  })
-
-  it('are counted separately in each environment', async ({ mock: { call, direct } }) => {
-    await call('post', '/seed', SEED)
-    await call('post', '/environments', { name: 'other', seed: { connectors: [PAD], accounts: [account('eve')] } })
-    for (let nth = 1; nth <= 2; nth++) await direct('ada')
-    expect(await direct('ada')).toEqual([429, '0'])
-    expect(await direct('eve')).toEqual([200, '1'])
-  })
-
-  it('go back with a snapshot', async ({ mock: { call, direct } }) => {
-    await call('post', '/seed', SEED)
-    await direct('ada')
-    await call('put', '/snapshots/one')
-    for (let nth = 1; nth <= 2; nth++) await direct('ada')
-    await call('post', '/snapshots/one/restore')
-    expect(await direct('ada')).toEqual([200, '0'])
-    expect(await direct('ada')).toEqual([429, '0'])
-  })
-
-  it('are zero after a reset', async ({ mock: { call, direct } }) => {
-    await call('post', '/seed', SEED)
-    for (let nth = 1; nth <= 3; nth++) await direct('ada')
-    await call('post', '/reset')
-    await call('post', '/seed', SEED)
-    expect(await direct('ada')).toEqual([200, '1'])
-  })
-
-  it('are still counted after a restart from a state file', async ({ directory: folder }) => {
-    const state = join(folder, 'state.json')
-    await withPad({ state }, async ({ call, direct }) => {
-      await call('post', '/seed', SEED)
-      expect(await direct('ada')).toEqual([200, '1'])
-    })
-    await withPad({ state }, async ({ direct, tool }) => {
-      expect(await direct('ada')).toEqual([200, '0'])
-      expect(await tool('ada')).toBe(429)
-    })
   })
 })

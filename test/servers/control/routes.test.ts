@@ -167,133 +167,127 @@ describe('accounts and connections', () => {
   })
 })
 
-describe('links', () => {
-  it('are completed without a browser, only in their own environment', async ({ mock }) => {
-    await mock.call('post', '/environments', { name: 'other' })
-    await linked(mock, { user_verify_url: 'http://localhost:3000/verify', state: 'xyz' })
-    const id = await linkId(mock)
-    expect((await mock.call('post', `/links/${id}/complete?environment=other`, { decision: 'approve' })).status).toBe(
-      404,
-    )
-    const { body } = await mock.call('post', `/links/${id}/complete`, {
-      decision: 'approve',
-      as: 'mallory@example.com',
-    })
-    const url = new URL((body as { redirect_url: string }).redirect_url)
-    expect([url.origin, url.searchParams.get('state')]).toEqual(['http://localhost:3000', 'xyz'])
-    expect(url.searchParams.get('auth_request_id')).toMatch(/^[\w-]{22,}$/)
-    expectControlError(await mock.call('post', `/links/${id}/complete`, { decision: 'approve' }), 410, 'LINK_GONE')
-    expect((await mock.call('get', '/links')).body).toEqual({ links: [] })
+it('links are completed without a browser, only in their own environment', async ({ mock }) => {
+  await mock.call('post', '/environments', { name: 'other' })
+  await linked(mock, { user_verify_url: 'http://localhost:3000/verify', state: 'xyz' })
+  const id = await linkId(mock)
+  expect((await mock.call('post', `/links/${id}/complete?environment=other`, { decision: 'approve' })).status).toBe(404)
+  const { body } = await mock.call('post', `/links/${id}/complete`, {
+    decision: 'approve',
+    as: 'mallory@example.com',
   })
-
-  it('can be denied, and no other decision is known', async ({ mock }) => {
-    await linked(mock)
-    const id = await linkId(mock)
-    expectControlError(await mock.call('post', `/links/${id}/complete`, { decision: 'maybe' }), 400, 'INVALID_BODY')
-    expectControlError(await mock.call('post', `/links/${id}/complete`, {}), 400, 'INVALID_BODY')
-    const { body } = await mock.call('post', `/links/${id}/complete`, { decision: 'deny' })
-    expect((body as { redirect_url: string }).redirect_url).toContain('error=access_denied')
-    expectControlError(await mock.call('post', '/links/none/complete', { decision: 'deny' }), 404, 'LINK_NOT_FOUND')
-  })
-
-  it('are waited for', async ({ mock }) => {
-    const [answer] = await Promise.all([mock.call('get', '/links?wait_ms=10000'), linked(mock)])
-    expect(answer.body).toMatchObject({ links: [ada] })
-    expect((await mock.call('get', '/links?wait_ms=1&environment=default')).status).toBe(200)
-    expect((await mock.call('get', '/links?wait_ms=600000')).status).toBe(200)
-    expect((await mock.call('get', '/links?wait_ms=600001')).status).toBe(400)
-  })
+  const url = new URL((body as { redirect_url: string }).redirect_url)
+  expect([url.origin, url.searchParams.get('state')]).toEqual(['http://localhost:3000', 'xyz'])
+  expect(url.searchParams.get('auth_request_id')).toMatch(/^[\w-]{22,}$/)
+  expectControlError(await mock.call('post', `/links/${id}/complete`, { decision: 'approve' }), 410, 'LINK_GONE')
+  expect((await mock.call('get', '/links')).body).toEqual({ links: [] })
 })
 
-describe('the journal', () => {
-  it('is listed, counted, verified, waited for, explained and cleared', async ({ mock }) => {
-    const { call, api } = mock
-    const bearer = await linked(mock)
-    const failed = await api(bearer, 'get', '/connected_accounts/details?id=ca_none')
-    const match = { operation: 'get_connected_account_details', status: 404 }
-    const { requests } = (await call('get', '/requests?operation=get_connected_account_details')).body as {
-      requests: { id: string }[]
-    }
-    const id = requests[0]?.id ?? ''
-    expect(id).toBe(failed.headers['x-request-id'])
-    expect((await call('get', `/requests/${id}`)).body).toMatchObject({ request: { id, status: 404 } })
-    expect((await call('get', `/requests/${id}/explain`)).body).toMatchObject({
-      id,
-      because: expect.stringContaining('No account matches the locator'),
-    })
-    expect((await call('post', '/requests/count', { match })).body).toEqual({ count: 1 })
-    expect((await call('post', '/requests/verify', { match, times: 1 })).body).toMatchObject({ ok: true, matched: 1 })
-    const missed = (await call('post', '/requests/verify', { match: { ...match, status: 200 } })).body as {
-      ok: boolean
-      near_misses: object[]
-    }
-    expect(missed.ok).toBe(false)
-    expect(missed.near_misses[0]).toMatchObject({ id, differences: [{ field: 'status', wanted: 200, found: 404 }] })
-    expect((await call('post', '/requests/wait', { match })).body).toMatchObject({ ok: true })
-    expectControlError(
-      await call('post', '/requests/wait', { match: { operation: 'verify_user' }, timeout_ms: 1 }),
-      408,
-      'TIMED_OUT',
-    )
-    const longest = [
-      [{ match, timeout_ms: 600_000 }, 200],
-      [{ match, timeout_ms: 600_001 }, 400],
-      [{ match, timeout_ms: 0, times: 1_000_000 }, 408],
-      [{ match, timeout_ms: 0, times: 1_000_001 }, 400],
-    ] as const
-    for (const [body, status] of longest) expect((await call('post', '/requests/wait', body)).status).toBe(status)
-    expectControlError(await call('post', '/requests/count', { match: { operation: 'no_such' } }), 400, 'INVALID_QUERY')
-    await call('delete', '/requests')
-    expect((await call('get', '/requests')).body).toEqual({ requests: [] })
-  })
+it('links can be denied, and no other decision is known', async ({ mock }) => {
+  await linked(mock)
+  const id = await linkId(mock)
+  expectControlError(await mock.call('post', `/links/${id}/complete`, { decision: 'maybe' }), 400, 'INVALID_BODY')
+  expectControlError(await mock.call('post', `/links/${id}/complete`, {}), 400, 'INVALID_BODY')
+  const { body } = await mock.call('post', `/links/${id}/complete`, { decision: 'deny' })
+  expect((body as { redirect_url: string }).redirect_url).toContain('error=access_denied')
+  expectControlError(await mock.call('post', '/links/none/complete', { decision: 'deny' }), 404, 'LINK_NOT_FOUND')
+})
 
-  it('says why a wait ended without what it waits for', async () => {
-    const wait = { match: { operation: 'verify_user' }, timeout_ms: 60_000 }
-    const ends: Promise<{ body: unknown }>[] = []
-    await withControl({}, async ({ app, call }) => {
-      await call('post', '/environments', { name: 'gone' })
-      const { registry, journals } = app.services
-      const waits = registry.environments().map((each) => vi.spyOn(journals.of(each), 'wait'))
-      ends.push(call('post', '/requests/wait?environment=gone', wait), call('post', '/requests/wait', wait))
-      await expect.poll(() => waits.map(({ mock }) => mock.calls.length)).toEqual([1, 1])
-      await call('delete', '/environments/gone')
-      await ends[0]
-    })
-    const messageOf = (why: string, name: string): string =>
-      `0 requests match {"operation":"verify_user"}; wanted: at least 1, and ${why}; no request has reached environment ${name}`
-    const messages = (await Promise.all(ends)).map(({ body }) => body)
-    expect(messages).toMatchObject([
-      { error: { code: 'TIMED_OUT', message: messageOf('the environment was removed', 'gone') } },
-      { error: { code: 'TIMED_OUT', message: messageOf('the server stops', 'default') } },
-    ])
-  })
+it('links are waited for', async ({ mock }) => {
+  const [answer] = await Promise.all([mock.call('get', '/links?wait_ms=10000'), linked(mock)])
+  expect(answer.body).toMatchObject({ links: [ada] })
+  expect((await mock.call('get', '/links?wait_ms=1&environment=default')).status).toBe(200)
+  expect((await mock.call('get', '/links?wait_ms=600000')).status).toBe(200)
+  expect((await mock.call('get', '/links?wait_ms=600001')).status).toBe(400)
+})
 
-  it('is watched as server-sent events, until the server stops', async () => {
-    let stream: IncomingMessage | undefined
-    let text = ''
-    await withControl({}, async ({ app, call }) => {
-      const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
-      ;[stream] = (await once(get(`${url}/_mock/events`), 'response')) as [IncomingMessage]
-      expect(stream.headers['content-type']).toBe('text/event-stream; charset=utf-8')
-      stream.setEncoding('utf8').on('data', (part: string) => (text += part))
-      await once(stream, 'data')
-      const more = once(stream, 'data')
-      await call('put', '/clock', { advance: '1s' })
-      await more
-    })
-    if (stream && !stream.readableEnded) await once(stream, 'end')
-    expect(text).toMatch(/^: toolmock events\n\nevent: entry\nid: req_\w+\ndata: \{.*"kind":"clock".*\}\n\n/)
+it('the journal is listed, counted, verified, waited for, explained and cleared', async ({ mock }) => {
+  const { call, api } = mock
+  const bearer = await linked(mock)
+  const failed = await api(bearer, 'get', '/connected_accounts/details?id=ca_none')
+  const match = { operation: 'get_connected_account_details', status: 404 }
+  const { requests } = (await call('get', '/requests?operation=get_connected_account_details')).body as {
+    requests: { id: string }[]
+  }
+  const id = requests[0]?.id ?? ''
+  expect(id).toBe(failed.headers['x-request-id'])
+  expect((await call('get', `/requests/${id}`)).body).toMatchObject({ request: { id, status: 404 } })
+  expect((await call('get', `/requests/${id}/explain`)).body).toMatchObject({
+    id,
+    because: expect.stringContaining('No account matches the locator'),
   })
+  expect((await call('post', '/requests/count', { match })).body).toEqual({ count: 1 })
+  expect((await call('post', '/requests/verify', { match, times: 1 })).body).toMatchObject({ ok: true, matched: 1 })
+  const missed = (await call('post', '/requests/verify', { match: { ...match, status: 200 } })).body as {
+    ok: boolean
+    near_misses: object[]
+  }
+  expect(missed.ok).toBe(false)
+  expect(missed.near_misses[0]).toMatchObject({ id, differences: [{ field: 'status', wanted: 200, found: 404 }] })
+  expect((await call('post', '/requests/wait', { match })).body).toMatchObject({ ok: true })
+  expectControlError(
+    await call('post', '/requests/wait', { match: { operation: 'verify_user' }, timeout_ms: 1 }),
+    408,
+    'TIMED_OUT',
+  )
+  const longest = [
+    [{ match, timeout_ms: 600_000 }, 200],
+    [{ match, timeout_ms: 600_001 }, 400],
+    [{ match, timeout_ms: 0, times: 1_000_000 }, 408],
+    [{ match, timeout_ms: 0, times: 1_000_001 }, 400],
+  ] as const
+  for (const [body, status] of longest) expect((await call('post', '/requests/wait', body)).status).toBe(status)
+  expectControlError(await call('post', '/requests/count', { match: { operation: 'no_such' } }), 400, 'INVALID_QUERY')
+  await call('delete', '/requests')
+  expect((await call('get', '/requests')).body).toEqual({ requests: [] })
+})
 
-  it('is watched until its environment is removed', async ({ mock: { app, call } }) => {
-    await call('post', '/environments', { name: 'worker' })
+it('the journal says why a wait ended without what it waits for', async () => {
+  const wait = { match: { operation: 'verify_user' }, timeout_ms: 60_000 }
+  const ends: Promise<{ body: unknown }>[] = []
+  await withControl({}, async ({ app, call }) => {
+    await call('post', '/environments', { name: 'gone' })
+    const { registry, journals } = app.services
+    const waits = registry.environments().map((each) => vi.spyOn(journals.of(each), 'wait'))
+    ends.push(call('post', '/requests/wait?environment=gone', wait), call('post', '/requests/wait', wait))
+    await expect.poll(() => waits.map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+    await call('delete', '/environments/gone')
+    await ends[0]
+  })
+  const messageOf = (why: string, name: string): string =>
+    `0 requests match {"operation":"verify_user"}; wanted: at least 1, and ${why}; no request has reached environment ${name}`
+  const messages = (await Promise.all(ends)).map(({ body }) => body)
+  expect(messages).toMatchObject([
+    { error: { code: 'TIMED_OUT', message: messageOf('the environment was removed', 'gone') } },
+    { error: { code: 'TIMED_OUT', message: messageOf('the server stops', 'default') } },
+  ])
+})
+
+it('the journal is watched as server-sent events, until the server stops', async () => {
+  let stream: IncomingMessage | undefined
+  let text = ''
+  await withControl({}, async ({ app, call }) => {
     const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
-    const watched = once(get(`${url}/_mock/events?environment=worker`), 'response')
-    const [stream] = (await watched) as [IncomingMessage]
-    const ended = once(stream.resume(), 'end')
-    await call('delete', '/environments/worker')
-    await ended
+    ;[stream] = (await once(get(`${url}/_mock/events`), 'response')) as [IncomingMessage]
+    expect(stream.headers['content-type']).toBe('text/event-stream; charset=utf-8')
+    stream.setEncoding('utf8').on('data', (part: string) => (text += part))
+    await once(stream, 'data')
+    const more = once(stream, 'data')
+    await call('put', '/clock', { advance: '1s' })
+    await more
   })
+  if (stream && !stream.readableEnded) await once(stream, 'end')
+  expect(text).toMatch(/^: toolmock events\n\nevent: entry\nid: req_\w+\ndata: \{.*"kind":"clock".*\}\n\n/)
+})
+
+it('the journal is watched until its environment is removed', async ({ mock: { app, call } }) => {
+  await call('post', '/environments', { name: 'worker' })
+  const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+  const watched = once(get(`${url}/_mock/events?environment=worker`), 'response')
+  const [stream] = (await watched) as [IncomingMessage]
+  const ended = once(stream.resume(), 'end')
+  await call('delete', '/environments/worker')
+  await ended
 })
 
 describe('scenarios', () => {

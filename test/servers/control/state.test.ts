@@ -397,56 +397,52 @@ describe('documents that are sent', () => {
   })
 })
 
-describe('a setting that was absent', () => {
-  it.for([
-    ['a snapshot that is restored', 'post', '/snapshots/before/restore'],
-    ['a state that is loaded', 'put', '/state'],
-    ['a reset to another seed', 'post', '/reset'],
-  ] as const)('is absent again after %s', async ([_title, method, path], { mock }) => {
-    const { settings, ...before } = await stateOf(mock)
-    await mock.call('put', '/snapshots/before')
-    await mock.call('post', '/seed', { settings: { virtual_mcp: true } })
-    expect((await stateOf(mock)).settings).toEqual({ ...settings, virtual_mcp: true })
-    const body = { '/state': { ...before, settings }, '/reset': { seed: { accounts: [] } } }
-    const answer = await mock.call(method, path, path in body ? body[path as keyof typeof body] : undefined)
-    expect(answer.status).toBe(200)
-    expect((await stateOf(mock)).settings).toEqual(settings)
-  })
+it.for([
+  ['a snapshot that is restored', 'post', '/snapshots/before/restore'],
+  ['a state that is loaded', 'put', '/state'],
+  ['a reset to another seed', 'post', '/reset'],
+] as const)('a setting that was absent is absent again after %s', async ([_title, method, path], { mock }) => {
+  const { settings, ...before } = await stateOf(mock)
+  await mock.call('put', '/snapshots/before')
+  await mock.call('post', '/seed', { settings: { virtual_mcp: true } })
+  expect((await stateOf(mock)).settings).toEqual({ ...settings, virtual_mcp: true })
+  const body = { '/state': { ...before, settings }, '/reset': { seed: { accounts: [] } } }
+  const answer = await mock.call(method, path, path in body ? body[path as keyof typeof body] : undefined)
+  expect(answer.status).toBe(200)
+  expect((await stateOf(mock)).settings).toEqual(settings)
 })
 
-describe('a call of a tool that is under way', () => {
-  it.for([
-    ['a reset', 'post', '/reset'],
-    ['a snapshot that is restored', 'post', '/snapshots/before/restore'],
-    ['a state that is loaded', 'put', '/state'],
-  ] as const)('changes no account of %s', async ([_title, method, path], { mock }) => {
-    const asked = new EventEmitter()
-    const outside: RequestListener = (_request, response) => {
-      asked.emit('asked', () => response.writeHead(401, { 'Content-Type': 'application/json' }).end('{}'))
+it.for([
+  ['a reset', 'post', '/reset'],
+  ['a snapshot that is restored', 'post', '/snapshots/before/restore'],
+  ['a state that is loaded', 'put', '/state'],
+] as const)('a call of a tool that is under way changes no account of %s', async ([_title, method, path], { mock }) => {
+  const asked = new EventEmitter()
+  const outside: RequestListener = (_request, response) => {
+    asked.emit('asked', () => response.writeHead(401, { 'Content-Type': 'application/json' }).end('{}'))
+  }
+  const tool = { name: 'ext_get', description: 'Gets.', input_schema: {}, call: { method: 'GET', path: '/x' } }
+  const details = { static_auth: { details: { api_key: 'key_1' } } }
+  const seeded = { id: 'ca_seeded', connector: 'ext', identifier: 'ada', authorization_details: details }
+  await withServer(outside, async (base_url) => {
+    const connector = { connector: 'ext', authorization_type: 'API_KEY', base_url, tools: [tool] }
+    const seed = { connectors: [connector], accounts: [seeded] }
+    const { body } = await mock.call('post', '/environments', { name: 'worker', seed })
+    const { client_id, client_secret } = body as Record<string, string>
+    const token = await mock.token(String(client_id), String(client_secret))
+    await mock.call('put', '/snapshots/before?environment=worker')
+    const state = (await mock.call('get', '/state?environment=worker')).body as object
+    const called = once(asked, 'asked')
+    const tried = { connector: 'ext', identifier: 'ada', tool_name: 'ext_get', tool_input: {} }
+    const calling = mock.api(token, 'post', '/execute_tool', tried).then((answer) => answer.status)
+    const [answer] = (await called) as [() => void]
+    await mock.call(method, `${path}?environment=worker`, method === 'put' ? state : undefined)
+    answer()
+    expect(await calling).toBe(404)
+    const { connected_accounts } = (await mock.api(token, 'get', '/connected_accounts')).body as {
+      connected_accounts: { status: string; last_used_at?: string }[]
     }
-    const tool = { name: 'ext_get', description: 'Gets.', input_schema: {}, call: { method: 'GET', path: '/x' } }
-    const details = { static_auth: { details: { api_key: 'key_1' } } }
-    const seeded = { id: 'ca_seeded', connector: 'ext', identifier: 'ada', authorization_details: details }
-    await withServer(outside, async (base_url) => {
-      const connector = { connector: 'ext', authorization_type: 'API_KEY', base_url, tools: [tool] }
-      const seed = { connectors: [connector], accounts: [seeded] }
-      const { body } = await mock.call('post', '/environments', { name: 'worker', seed })
-      const { client_id, client_secret } = body as Record<string, string>
-      const token = await mock.token(String(client_id), String(client_secret))
-      await mock.call('put', '/snapshots/before?environment=worker')
-      const state = (await mock.call('get', '/state?environment=worker')).body as object
-      const called = once(asked, 'asked')
-      const tried = { connector: 'ext', identifier: 'ada', tool_name: 'ext_get', tool_input: {} }
-      const calling = mock.api(token, 'post', '/execute_tool', tried).then((answer) => answer.status)
-      const [answer] = (await called) as [() => void]
-      await mock.call(method, `${path}?environment=worker`, method === 'put' ? state : undefined)
-      answer()
-      expect(await calling).toBe(404)
-      const { connected_accounts } = (await mock.api(token, 'get', '/connected_accounts')).body as {
-        connected_accounts: { status: string; last_used_at?: string }[]
-      }
-      expect(connected_accounts).toMatchObject([{ id: 'ca_seeded', status: 'ACTIVE' }])
-      expect(connected_accounts[0]?.last_used_at).toBeUndefined()
-    })
+    expect(connected_accounts).toMatchObject([{ id: 'ca_seeded', status: 'ACTIVE' }])
+    expect(connected_accounts[0]?.last_used_at).toBeUndefined()
   })
 })

@@ -317,87 +317,81 @@ describe('GET /_mock/accounts', () => {
   })
 })
 
-describe('one account', () => {
-  const idOf = async ({ call }: ControlMock): Promise<string> => {
-    await call('post', '/seed', { accounts: [LIVE] })
-    return (await call('get', '/accounts')).body.accounts[0].id
-  }
+const idOf = async ({ call }: ControlMock): Promise<string> => {
+  await call('post', '/seed', { accounts: [LIVE] })
+  return (await call('get', '/accounts')).body.accounts[0].id
+}
 
-  it('has the events that its state allows, and the tools of its connector', async ({ mock }) => {
-    const id = await idOf(mock)
-    const { body } = await mock.call('get', `/accounts/${id}`)
-    expect(body).toMatchObject({
-      account: { id, status: 'ACTIVE' },
-      renewable: false,
-      events: ['expire', 'disconnect', 'expire_access_token'],
-    })
-    const [tool] = body.tools
-    expect([tool.name, tool.input_schema.required]).toEqual(['mail_send_message', ['to', 'subject']])
-    expectControlError(await mock.call('get', '/accounts/ca_none'), 404, 'ACCOUNT_NOT_FOUND')
+it('one account has the events that its state allows, and the tools of its connector', async ({ mock }) => {
+  const id = await idOf(mock)
+  const { body } = await mock.call('get', `/accounts/${id}`)
+  expect(body).toMatchObject({
+    account: { id, status: 'ACTIVE' },
+    renewable: false,
+    events: ['expire', 'disconnect', 'expire_access_token'],
   })
-
-  it('runs a tool as execute_tool does, in the journal and not in the contract record', async ({ mock }) => {
-    const id = await idOf(mock)
-    const path = `/accounts/${id}/tools/mail_send_message`
-    const { body } = await mock.call('post', path, { input: { to: 'a@example.com', subject: 'Hi' } })
-    expect(body).toMatchObject({ status: 200, body: { data: { message_id: expect.any(String) } } })
-    const { request } = (await mock.call('get', `/requests/${body.request}`)).body
-    expect(request).toMatchObject({ kind: 'control', account: id, status: 200 })
-    expect(request.upstream).toHaveLength(1)
-    expect((await mock.call('get', '/contract')).body.total.requests).toBe(0)
-  })
-
-  it.for([
-    [{}, 400, 'INVALID_TOOL_INPUT'],
-    [{ to: 'a@blocked.example', subject: 'Hi' }, 500, 'TOOL_ERROR'],
-  ])('answers 200 with what the tool refuses: %j', async ([input, status, error_code], { mock }) => {
-    const id = await idOf(mock)
-    const { body } = await mock.call('post', `/accounts/${id}/tools/mail_send_message`, { input })
-    expect([body.status, body.body.details[0].error_code]).toEqual([status, error_code])
-  })
+  const [tool] = body.tools
+  expect([tool.name, tool.input_schema.required]).toEqual(['mail_send_message', ['to', 'subject']])
+  expectControlError(await mock.call('get', '/accounts/ca_none'), 404, 'ACCOUNT_NOT_FOUND')
 })
 
-describe('GET /_mock/clock/due', () => {
-  it('lists what the clock brings about, earliest first', async ({ mock: { call, token } }) => {
-    await call('post', '/seed', { accounts: [LIVE] })
-    await token('test_client', 'test_secret')
-    await call('post', '/links', { connector: 'mail', identifier: 'grace@example.com' })
-    const { due } = (await call('get', '/clock/due')).body
-    expect(due.map(({ kind, subject, effect }: Record<string, string>) => [kind, subject, effect])).toEqual([
-      ['magic_link', 'grace@example.com at mail', 'its link stops working'],
-      ['account', 'ada@example.com at mail', 'becomes EXPIRED'],
-      ['bearer_token', 'test_client', 'its last bearer token expires'],
-    ])
-    await call('put', '/clock', { now: due[1].at })
-    const later = (await call('get', '/clock/due?limit=1')).body
-    expect(later.due.map(({ kind }: { kind: string }) => kind)).toEqual(['bearer_token'])
-    expect((await call('get', '/accounts?status=EXPIRED')).body.total_size).toBe(1)
-  })
+it('one account runs a tool as execute_tool does, in the journal and not in the contract record', async ({ mock }) => {
+  const id = await idOf(mock)
+  const path = `/accounts/${id}/tools/mail_send_message`
+  const { body } = await mock.call('post', path, { input: { to: 'a@example.com', subject: 'Hi' } })
+  expect(body).toMatchObject({ status: 200, body: { data: { message_id: expect.any(String) } } })
+  const { request } = (await mock.call('get', `/requests/${body.request}`)).body
+  expect(request).toMatchObject({ kind: 'control', account: id, status: 200 })
+  expect(request.upstream).toHaveLength(1)
+  expect((await mock.call('get', '/contract')).body.total.requests).toBe(0)
 })
 
-describe('POST /_mock/links', () => {
-  it('creates a link that can be completed', async ({ mock: { call } }) => {
-    const { status, body } = await call('post', '/links', ada)
-    expect([status, body.identifier]).toEqual([201, 'ada@example.com'])
-    expect((await call('get', '/links')).body.links).toMatchObject([{ id: body.id, expiry: body.expiry }])
-    expect((await call('post', `/links/${body.id}/complete`, { decision: 'approve' })).status).toBe(200)
-  })
+it.for([
+  [{}, 400, 'INVALID_TOOL_INPUT'],
+  [{ to: 'a@blocked.example', subject: 'Hi' }, 500, 'TOOL_ERROR'],
+])('one account answers 200 with what the tool refuses: %j', async ([input, status, error_code], { mock }) => {
+  const id = await idOf(mock)
+  const { body } = await mock.call('post', `/accounts/${id}/tools/mail_send_message`, { input })
+  expect([body.status, body.body.details[0].error_code]).toEqual([status, error_code])
+})
 
-  it.for([
-    [{ connector: 'mial', identifier: 'a' }, 400, 'INVALID_BODY'],
-    [{ connector: 'mail', identifier: '' }, 400, 'INVALID_BODY'],
-    [{ ...ada, user_verify_url: 'javascript:alert(1)' }, 400, 'INVALID_BODY'],
-  ])('refuses %j', async ([body, status, code], { mock: { call } }) => {
-    const answer = await call('post', '/links', body)
-    expectControlError(answer, status, code)
-    expect((await call('get', '/accounts')).body.total_size).toBe(0)
-  })
+it('GET /_mock/clock/due lists what the clock brings about, earliest first', async ({ mock: { call, token } }) => {
+  await call('post', '/seed', { accounts: [LIVE] })
+  await token('test_client', 'test_secret')
+  await call('post', '/links', { connector: 'mail', identifier: 'grace@example.com' })
+  const { due } = (await call('get', '/clock/due')).body
+  expect(due.map(({ kind, subject, effect }: Record<string, string>) => [kind, subject, effect])).toEqual([
+    ['magic_link', 'grace@example.com at mail', 'its link stops working'],
+    ['account', 'ada@example.com at mail', 'becomes EXPIRED'],
+    ['bearer_token', 'test_client', 'its last bearer token expires'],
+  ])
+  await call('put', '/clock', { now: due[1].at })
+  const later = (await call('get', '/clock/due?limit=1')).body
+  expect(later.due.map(({ kind }: { kind: string }) => kind)).toEqual(['bearer_token'])
+  expect((await call('get', '/accounts?status=EXPIRED')).body.total_size).toBe(1)
+})
 
-  it('refuses a connector whose connection is disabled', async ({ mock: { call } }) => {
-    await call('post', '/connections/mail/disable')
-    const answer = await call('post', '/links', ada)
-    expectControlError(answer, 409, 'LINK_NOT_USABLE')
-  })
+it('POST /_mock/links creates a link that can be completed', async ({ mock: { call } }) => {
+  const { status, body } = await call('post', '/links', ada)
+  expect([status, body.identifier]).toEqual([201, 'ada@example.com'])
+  expect((await call('get', '/links')).body.links).toMatchObject([{ id: body.id, expiry: body.expiry }])
+  expect((await call('post', `/links/${body.id}/complete`, { decision: 'approve' })).status).toBe(200)
+})
+
+it.for([
+  [{ connector: 'mial', identifier: 'a' }, 400, 'INVALID_BODY'],
+  [{ connector: 'mail', identifier: '' }, 400, 'INVALID_BODY'],
+  [{ ...ada, user_verify_url: 'javascript:alert(1)' }, 400, 'INVALID_BODY'],
+])('POST /_mock/links refuses %j', async ([body, status, code], { mock: { call } }) => {
+  const answer = await call('post', '/links', body)
+  expectControlError(answer, status, code)
+  expect((await call('get', '/accounts')).body.total_size).toBe(0)
+})
+
+it('POST /_mock/links refuses a connector whose connection is disabled', async ({ mock: { call } }) => {
+  await call('post', '/connections/mail/disable')
+  const answer = await call('post', '/links', ada)
+  expectControlError(answer, 409, 'LINK_NOT_USABLE')
 })
 
 describe('documents', () => {

@@ -128,52 +128,48 @@ describe('the bearer token', () => {
   })
 })
 
-describe('a 401', () => {
-  const REVOKE = { name: 'r', at: 'service', on: { operation: 'list_connections' }, do: [{ revoke_bearer_tokens: {} }] }
+const REVOKE = { name: 'r', at: 'service', on: { operation: 'list_connections' }, do: [{ revoke_bearer_tokens: {} }] }
 
-  it.for([
-    ['expired', /The access token expired at/],
-    ['revoked', /The access token was revoked at/],
-    ['unknown', /The access token is unknown/],
-    ['removed', /The access token is unknown/],
-    ['secret', /client_secret that was sent for client "second" is wrong/],
-  ])(
-    'is in the journal of the environment that the client belongs to: %s',
-    async ([what, because], { mock: { http } }) => {
-      const client = { client_id: 'second', client_secret: 'second_secret' }
-      const seed = { clients: [client] }
+it.for([
+  ['expired', /The access token expired at/],
+  ['revoked', /The access token was revoked at/],
+  ['unknown', /The access token is unknown/],
+  ['removed', /The access token is unknown/],
+  ['secret', /client_secret that was sent for client "second" is wrong/],
+])(
+  'a 401 is in the journal of the environment that the client belongs to: %s',
+  async ([what, because], { mock: { http } }) => {
+    const client = { client_id: 'second', client_secret: 'second_secret' }
+    const seed = { clients: [client] }
+    await http('post', '/_mock/environments').send({ name: 'second', seed }).expect(201)
+    const signIn = (secret = client.client_secret) =>
+      http('post', '/oauth/token')
+        .type('form')
+        .send({ ...client, client_secret: secret, grant_type: 'client_credentials' })
+    const { body } = await signIn()
+    const token = what === 'unknown' ? 'tmk_unknown' : (body as { access_token: string }).access_token
+    const list = () => http('get', '/api/v1/connections').auth(token, { type: 'bearer' })
+    if (what === 'expired') await http('put', '/_mock/clock?environment=second').send({ advance: '300d' })
+    if (what === 'revoked') {
+      const name = { name: 'revoked', rules: [REVOKE] }
+      await http('put', '/_mock/scenarios/revoked?environment=second').send(name).expect(200)
+      await http('post', '/_mock/scenarios/revoked/start?environment=second')
+    }
+    // An environment that is removed takes its tokens along.
+    if (what === 'removed') {
+      await http('delete', '/_mock/environments/second').expect(200)
       await http('post', '/_mock/environments').send({ name: 'second', seed }).expect(201)
-      const signIn = (secret = client.client_secret) =>
-        http('post', '/oauth/token')
-          .type('form')
-          .send({ ...client, client_secret: secret, grant_type: 'client_credentials' })
-      const { body } = await signIn()
-      const token = what === 'unknown' ? 'tmk_unknown' : (body as { access_token: string }).access_token
-      const list = () => http('get', '/api/v1/connections').auth(token, { type: 'bearer' })
-      if (what === 'expired') await http('put', '/_mock/clock?environment=second').send({ advance: '300d' })
-      if (what === 'revoked') {
-        const name = { name: 'revoked', rules: [REVOKE] }
-        await http('put', '/_mock/scenarios/revoked?environment=second').send(name).expect(200)
-        await http('post', '/_mock/scenarios/revoked/start?environment=second')
+    }
+    await (what === 'secret' ? signIn('wrong') : list()).expect(401)
+    const owner = what === 'unknown' || what === 'removed' ? 'default' : 'second'
+    for (const name of ['default', 'second']) {
+      const { body: found } = await http('get', `/_mock/requests?status=401&environment=${name}`)
+      const { requests } = found as { requests: { id: string; client: string | null }[] }
+      expect(requests.map(({ client }) => client)).toEqual(name !== owner ? [] : [owner === 'second' ? 'second' : null])
+      for (const { id } of requests) {
+        const { body: explanation } = await http('get', `/_mock/requests/${id}/explain?environment=${name}`)
+        expect((explanation as { text: string }).text).toMatch(because)
       }
-      // An environment that is removed takes its tokens along.
-      if (what === 'removed') {
-        await http('delete', '/_mock/environments/second').expect(200)
-        await http('post', '/_mock/environments').send({ name: 'second', seed }).expect(201)
-      }
-      await (what === 'secret' ? signIn('wrong') : list()).expect(401)
-      const owner = what === 'unknown' || what === 'removed' ? 'default' : 'second'
-      for (const name of ['default', 'second']) {
-        const { body: found } = await http('get', `/_mock/requests?status=401&environment=${name}`)
-        const { requests } = found as { requests: { id: string; client: string | null }[] }
-        expect(requests.map(({ client }) => client)).toEqual(
-          name !== owner ? [] : [owner === 'second' ? 'second' : null],
-        )
-        for (const { id } of requests) {
-          const { body: explanation } = await http('get', `/_mock/requests/${id}/explain?environment=${name}`)
-          expect((explanation as { text: string }).text).toMatch(because)
-        }
-      }
-    },
-  )
-})
+    }
+  },
+)

@@ -80,37 +80,35 @@ describe.each(BODIES)('$id', ({ method, path, fields }) => {
   )
 })
 
-describe('query parameters', () => {
-  const listed = operations.flatMap(({ id, method, path, parameters }) =>
-    parameters
-      .filter((each) => ownMember(each, 'in') === 'query')
-      .map((each) => [id, text(each, 'name'), { method, path, parameter: each }] as const),
-  )
+const listed = operations.flatMap(({ id, method, path, parameters }) =>
+  parameters
+    .filter((each) => ownMember(each, 'in') === 'query')
+    .map((each) => [id, text(each, 'name'), { method, path, parameter: each }] as const),
+)
 
-  it.for(listed)(
-    '%s answers 400 when %s is repeated, unless it is a list',
-    async ([_id, name, { method, path, parameter }], { startMock }) => {
-      const mock = await startMock({ mcp: true })
-      const { api } = mock
-      await createAccount(mock)
-      const required = path.includes('/tools/')
-        ? 'identifier=ada%40example.com&'
-        : path.endsWith(':search')
-          ? 'query=abc&'
-          : ''
-      const other = required.startsWith(`${name}=`) ? '' : required
-      const isList = ownMember(follow(member(parameter, 'schema')), 'type') === 'array'
-      const [target, query] = [path.slice('/api/v1'.length), `${other}${name}=1&${name}=1`]
-      const answer = await (method === 'GET' ? api.get(target, query) : api.post(`${target}?${query}`))
+it.for(listed)(
+  'query parameters: %s answers 400 when %s is repeated, unless it is a list',
+  async ([_id, name, { method, path, parameter }], { startMock }) => {
+    const mock = await startMock({ mcp: true })
+    const { api } = mock
+    await createAccount(mock)
+    const required = path.includes('/tools/')
+      ? 'identifier=ada%40example.com&'
+      : path.endsWith(':search')
+        ? 'query=abc&'
+        : ''
+    const other = required.startsWith(`${name}=`) ? '' : required
+    const isList = ownMember(follow(member(parameter, 'schema')), 'type') === 'array'
+    const [target, query] = [path.slice('/api/v1'.length), `${other}${name}=1&${name}=1`]
+    const answer = await (method === 'GET' ? api.get(target, query) : api.post(`${target}?${query}`))
 
-      if (isList) expect(answer.status).toBe(200)
-      else {
-        expect(answer.status).toBe(400)
-        expect(fieldsNamed(answer.body)).toContain(name)
-      }
-    },
-  )
-})
+    if (isList) expect(answer.status).toBe(200)
+    else {
+      expect(answer.status).toBe(400)
+      expect(fieldsNamed(answer.body)).toContain(name)
+    }
+  },
+)
 
 function fieldsNamed(body: unknown): string[] {
   const { details } = body as { details: [{ validation_error_info?: { field_violations: { field: string }[] } }] }

@@ -113,71 +113,69 @@ describe('a vocabulary in requests and answers', () => {
   })
 })
 
-describe('what is not a word', () => {
-  it('free-form objects and free strings stay as they are', async ({ startMock }) => {
-    const { api } = await startMock(withVocabulary())
-    const api_config = { connector: 'ACTIVE', app: ['ACME_DWD'], workspace_dwd: { status: 'ACTIVE' }, __proto__x: 1 }
-    const details = { api_key: 'ACTIVE', connector: 'x', acme_dwd: 'WORKSPACE_DWD' }
-    const { body } = await api.post('/connected_accounts', {
-      app: 'helpdesk',
-      identifier: 'ACTIVE',
-      organization_id: 'ACME_DWD',
-      connected_account: { api_config, authorization_details: { static_auth: { details } } },
-    })
-    const answer = await api.get('/connected_accounts/auth', { id: body.connected_account.id })
-    expect(answer.body.connected_account.identifier).toBe('ACTIVE')
-    expect(answer.body.connected_account.api_config).toEqual(api_config)
-    expect(answer.body.connected_account.authorization_details.static_auth.details).toEqual(details)
+it('what is not a word: free-form objects and free strings stay as they are', async ({ startMock }) => {
+  const { api } = await startMock(withVocabulary())
+  const api_config = { connector: 'ACTIVE', app: ['ACME_DWD'], workspace_dwd: { status: 'ACTIVE' }, __proto__x: 1 }
+  const details = { api_key: 'ACTIVE', connector: 'x', acme_dwd: 'WORKSPACE_DWD' }
+  const { body } = await api.post('/connected_accounts', {
+    app: 'helpdesk',
+    identifier: 'ACTIVE',
+    organization_id: 'ACME_DWD',
+    connected_account: { api_config, authorization_details: { static_auth: { details } } },
   })
+  const answer = await api.get('/connected_accounts/auth', { id: body.connected_account.id })
+  expect(answer.body.connected_account.identifier).toBe('ACTIVE')
+  expect(answer.body.connected_account.api_config).toEqual(api_config)
+  expect(answer.body.connected_account.authorization_details.static_auth.details).toEqual(details)
+})
 
-  it('the metadata of a provider stays as it is', async ({ startMock }) => {
-    const { api } = await startMock(withVocabulary())
-    const metadata = { connector: 'ACTIVE', app: 'ACME_DWD' }
-    const { body } = await api.post('/custom-providers', { display_name: 'ACTIVE', metadata })
-    expect(body.provider).toMatchObject({ display_name: 'ACTIVE', metadata })
-  })
+it('what is not a word: the metadata of a provider stays as it is', async ({ startMock }) => {
+  const { api } = await startMock(withVocabulary())
+  const metadata = { connector: 'ACTIVE', app: 'ACME_DWD' }
+  const { body } = await api.post('/custom-providers', { display_name: 'ACTIVE', metadata })
+  expect(body.provider).toMatchObject({ display_name: 'ACTIVE', metadata })
+})
 
-  it('schema, input and result of a tool stay as they are', async () => {
-    const words = { to: 'x', name: 'title', input_schema: 'schema', data: 'result', id: 'key' }
-    const { to: _to, ...vocabulary } = words
-    await withToolmock(withVocabulary(vocabulary), async ({ api }) => {
-      const tools = await api.get('/tools', { 'filter.tool_name': 'mail_send_message' })
-      const { definition } = tools.body.tools[0]
-      expect(definition.title).toBe('mail_send_message')
-      expect(definition.schema.properties).toHaveProperty('to')
-      const sent = await api.post('/connected_accounts', {
-        connector: 'mail',
-        identifier: 'new@example.com',
-        connected_account: { authorization_details: { oauth_token: { access_token: 'abc' } } },
-      })
-      const tool_input = { to: 'a@example.com', subject: 'id', body: 'x' }
-      const run = await api.post('/execute_tool', {
-        tool_name: 'mail_send_message',
-        connected_account_id: sent.body.connected_account.key,
-        tool_input,
-      })
-      expect(run.status).toBe(200)
-      expect(run.body.result).toHaveProperty('message_id')
-    })
-  })
-
-  it('a text about a tool’s input names it as it was sent', async ({ startMock }) => {
-    const { api } = await startMock(withVocabulary({ subject: 'about', tool_input: 'input' }))
-    const { body } = await api.post('/connected_accounts', {
+it('what is not a word: schema, input and result of a tool stay as they are', async () => {
+  const words = { to: 'x', name: 'title', input_schema: 'schema', data: 'result', id: 'key' }
+  const { to: _to, ...vocabulary } = words
+  await withToolmock(withVocabulary(vocabulary), async ({ api }) => {
+    const tools = await api.get('/tools', { 'filter.tool_name': 'mail_send_message' })
+    const { definition } = tools.body.tools[0]
+    expect(definition.title).toBe('mail_send_message')
+    expect(definition.schema.properties).toHaveProperty('to')
+    const sent = await api.post('/connected_accounts', {
       connector: 'mail',
       identifier: 'new@example.com',
       connected_account: { authorization_details: { oauth_token: { access_token: 'abc' } } },
     })
-    const answer = await api.post('/execute_tool', {
+    const tool_input = { to: 'a@example.com', subject: 'id', body: 'x' }
+    const run = await api.post('/execute_tool', {
       tool_name: 'mail_send_message',
-      connected_account_id: body.connected_account.id,
-      input: { to: 'a@example.com' },
+      connected_account_id: sent.body.connected_account.key,
+      tool_input,
     })
-    expect(answer.status).toBe(400)
-    expect(fieldsOf(answer.body)).toEqual(['input.subject'])
-    expect(answer.body.message).toContain('input.subject')
-    expect(answer.body.message).not.toContain('tool_input')
+    expect(run.status).toBe(200)
+    expect(run.body.result).toHaveProperty('message_id')
   })
+})
+
+it('what is not a word: a text about a tool’s input names it as it was sent', async ({ startMock }) => {
+  const { api } = await startMock(withVocabulary({ subject: 'about', tool_input: 'input' }))
+  const { body } = await api.post('/connected_accounts', {
+    connector: 'mail',
+    identifier: 'new@example.com',
+    connected_account: { authorization_details: { oauth_token: { access_token: 'abc' } } },
+  })
+  const answer = await api.post('/execute_tool', {
+    tool_name: 'mail_send_message',
+    connected_account_id: body.connected_account.id,
+    input: { to: 'a@example.com' },
+  })
+  expect(answer.status).toBe(400)
+  expect(fieldsOf(answer.body)).toEqual(['input.subject'])
+  expect(answer.body.message).toContain('input.subject')
+  expect(answer.body.message).not.toContain('tool_input')
 })
 
 describe('the document’s own word where the wire has another', () => {

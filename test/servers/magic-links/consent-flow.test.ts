@@ -111,80 +111,74 @@ describe('approve without a user_verify_url', () => {
   })
 })
 
-describe('deny', () => {
-  it.each<AccountStatus>(['PENDING_AUTH', 'ACTIVE'])('leaves %s, and the link usable', (status) => {
-    const { flow, account, environment, events } = setUp({ account: { status } })
-    const before = account()
-    expect(denyConsent(flow, 'link')).toBe('http://app.example/back?tab=1&error=access_denied&state=a%20b%26c#top')
-    expect(account()).toBe(before)
-    expect(usableLink(environment, 'link').link.user_verify_url).toBe(VERIFY)
-    expect(events()).toMatchObject([{ account_id: 'ca_1', event: 'consent_denied', from: status, to: status }])
-  })
-
-  it('ends at the success page with the error when there is no user_verify_url', () => {
-    const { flow } = setUp({ link: { user_verify_url: '' } })
-    expect(denyConsent(flow, 'link')).toBe(`${BASE}/connect/success?error=access_denied&state=a%20b%26c`)
-  })
+it.each<AccountStatus>(['PENDING_AUTH', 'ACTIVE'])('deny leaves %s, and the link usable', (status) => {
+  const { flow, account, environment, events } = setUp({ account: { status } })
+  const before = account()
+  expect(denyConsent(flow, 'link')).toBe('http://app.example/back?tab=1&error=access_denied&state=a%20b%26c#top')
+  expect(account()).toBe(before)
+  expect(usableLink(environment, 'link').link.user_verify_url).toBe(VERIFY)
+  expect(events()).toMatchObject([{ account_id: 'ca_1', event: 'consent_denied', from: status, to: status }])
 })
 
-describe('usableLink', () => {
-  it('knows no link of an environment that was removed', () => {
-    const { environment } = setUp()
-    environment.isRemoved = true
-    expect(() => usableLink(environment, 'link')).toThrow('This link is not known')
-  })
-
-  it('refuses a link from the moment it expires', () => {
-    const { environment } = setUp()
-    environment.clock.advance(15 * 60_000 - 1)
-    expect(usableLink(environment, 'link').link.id).toBe('link')
-    environment.clock.advance(1)
-    expect(() => usableLink(environment, 'link')).toThrow('This link has expired')
-  })
+it('deny ends at the success page with the error when there is no user_verify_url', () => {
+  const { flow } = setUp({ link: { user_verify_url: '' } })
+  expect(denyConsent(flow, 'link')).toBe(`${BASE}/connect/success?error=access_denied&state=a%20b%26c`)
 })
 
-describe('completeLink', () => {
-  it('obtains another token when another subject is stored meanwhile', async () => {
-    const of = (subject: string, access_token: string): Credentials => ({
-      workspace_dwd: { subject, access_token, scopes: [] },
-    })
-    const issued = ['first', 'second']
-    const { flow, account, environment } = setUp({
-      type: 'WORKSPACE_DWD',
-      account: { credentials: of('ada', 'old') },
-      link: { user_verify_url: '' },
-      answer: () => {
-        const other = { ...account(), credentials: of('boss', 'of boss') }
-        environment.model.transact(() => environment.model.tables.accounts.put(other))
-        return tokensOf(issued.shift() ?? 'none')
-      },
-    })
-    await completeLink(flow, 'link', { decision: 'approve' })
-    expect(account().credentials.workspace_dwd).toMatchObject({ subject: 'boss', access_token: 'at-second' })
-  })
+it('usableLink knows no link of an environment that was removed', () => {
+  const { environment } = setUp()
+  environment.isRemoved = true
+  expect(() => usableLink(environment, 'link')).toThrow('This link is not known')
+})
 
-  it('refuses a link that expired meanwhile, also when the clock is set back then', async () => {
-    const { flow, environment } = setUp({
-      answer: (code) => {
-        environment.clock.advance(3_600_000)
-        return tokensOf(code)
-      },
-    })
-    await expect(completeLink(flow, 'link', { decision: 'approve' })).rejects.toMatchObject({ kind: 'expired' })
-    environment.clock.advance(-3_600_000)
-    expect(() => usableLink(environment, 'link')).toThrow('This link has expired')
-  })
+it('usableLink refuses a link from the moment it expires', () => {
+  const { environment } = setUp()
+  environment.clock.advance(15 * 60_000 - 1)
+  expect(usableLink(environment, 'link').link.id).toBe('link')
+  environment.clock.advance(1)
+  expect(() => usableLink(environment, 'link')).toThrow('This link has expired')
+})
 
-  it('returns the URL of the redirect, and accepts any identity', async () => {
-    const { flow, account, requests } = setUp()
-    const redirect = await completeLink(flow, 'link', { decision: 'approve', as: 'eve' })
-    expect(new URL(redirect).searchParams.get('auth_request_id')).toBe(requests()[0]?.id)
-    expect(account().pending?.credentials.oauth_token?.access_token).toBe('at-code-of-eve')
+it('completeLink obtains another token when another subject is stored meanwhile', async () => {
+  const of = (subject: string, access_token: string): Credentials => ({
+    workspace_dwd: { subject, access_token, scopes: [] },
   })
+  const issued = ['first', 'second']
+  const { flow, account, environment } = setUp({
+    type: 'WORKSPACE_DWD',
+    account: { credentials: of('ada', 'old') },
+    link: { user_verify_url: '' },
+    answer: () => {
+      const other = { ...account(), credentials: of('boss', 'of boss') }
+      environment.model.transact(() => environment.model.tables.accounts.put(other))
+      return tokensOf(issued.shift() ?? 'none')
+    },
+  })
+  await completeLink(flow, 'link', { decision: 'approve' })
+  expect(account().credentials.workspace_dwd).toMatchObject({ subject: 'boss', access_token: 'at-second' })
+})
 
-  it('refuses a link that was used', async () => {
-    const { flow } = setUp()
-    await completeLink(flow, 'link', { decision: 'approve' })
-    await expect(completeLink(flow, 'link', { decision: 'deny' })).rejects.toMatchObject({ status: 410 })
+it('completeLink refuses a link that expired meanwhile, also when the clock is set back then', async () => {
+  const { flow, environment } = setUp({
+    answer: (code) => {
+      environment.clock.advance(3_600_000)
+      return tokensOf(code)
+    },
   })
+  await expect(completeLink(flow, 'link', { decision: 'approve' })).rejects.toMatchObject({ kind: 'expired' })
+  environment.clock.advance(-3_600_000)
+  expect(() => usableLink(environment, 'link')).toThrow('This link has expired')
+})
+
+it('completeLink returns the URL of the redirect, and accepts any identity', async () => {
+  const { flow, account, requests } = setUp()
+  const redirect = await completeLink(flow, 'link', { decision: 'approve', as: 'eve' })
+  expect(new URL(redirect).searchParams.get('auth_request_id')).toBe(requests()[0]?.id)
+  expect(account().pending?.credentials.oauth_token?.access_token).toBe('at-code-of-eve')
+})
+
+it('completeLink refuses a link that was used', async () => {
+  const { flow } = setUp()
+  await completeLink(flow, 'link', { decision: 'approve' })
+  await expect(completeLink(flow, 'link', { decision: 'deny' })).rejects.toMatchObject({ status: 410 })
 })

@@ -20,105 +20,100 @@ const refusal = (status: number): TokenResponse => ({
   description: '<b>no such code</b>',
 })
 
-describe('GET /magic/{id}', () => {
-  it.each(CONSENT_TYPES)('sends %s to the authorize endpoint of the third party', async (type) => {
-    const { app } = setUp({ type, connector: { oauth: { ...oauth, scopes: ['mail.read', 'mail.send'] } } })
-    const response = await request(app).get('/magic/link').expect(302)
-    const location = new URL(response.headers.location ?? '')
-    expect(location.pathname).toBe('/third-party/mail/authorize')
-    expect(Object.fromEntries(location.searchParams)).toEqual({
-      state: 'oauth-state',
-      redirect_uri: `${BASE}/connect/callback`,
-      scope: 'mail.read mail.send',
-      login_hint: 'grace@example.com',
-      client_id: 'toolmock-default',
-      response_type: 'code',
-    })
-    expect(response.headers['cache-control']).toBe('no-store')
-    expect(response.headers['referrer-policy']).toBe('no-referrer')
+it.each(CONSENT_TYPES)('GET /magic/{id} sends %s to the authorize endpoint of the third party', async (type) => {
+  const { app } = setUp({ type, connector: { oauth: { ...oauth, scopes: ['mail.read', 'mail.send'] } } })
+  const response = await request(app).get('/magic/link').expect(302)
+  const location = new URL(response.headers.location ?? '')
+  expect(location.pathname).toBe('/third-party/mail/authorize')
+  expect(Object.fromEntries(location.searchParams)).toEqual({
+    state: 'oauth-state',
+    redirect_uri: `${BASE}/connect/callback`,
+    scope: 'mail.read mail.send',
+    login_hint: 'grace@example.com',
+    client_id: 'toolmock-default',
+    response_type: 'code',
   })
+  expect(response.headers['cache-control']).toBe('no-store')
+  expect(response.headers['referrer-policy']).toBe('no-referrer')
+})
 
-  it.each(FORM_TYPES)('shows the credentials form of %s', async (type) => {
-    const { app } = setUp({ type })
-    const response = await request(app)
-      .get('/magic/link')
-      .expect(200)
-      .expect('Content-Type', 'text/html; charset=utf-8')
-    expect(response.text).toMatch(/<input[^>]+type="password"/)
-    expect(response.text).toContain('grace@example.com')
-    expect(response.headers['content-security-policy']).toContain("default-src 'none'")
-    expect(response.headers['x-content-type-options']).toBe('nosniff')
+it.each(FORM_TYPES)('GET /magic/{id} shows the credentials form of %s', async (type) => {
+  const { app } = setUp({ type })
+  const response = await request(app).get('/magic/link').expect(200).expect('Content-Type', 'text/html; charset=utf-8')
+  expect(response.text).toMatch(/<input[^>]+type="password"/)
+  expect(response.text).toContain('grace@example.com')
+  expect(response.headers['content-security-policy']).toContain("default-src 'none'")
+  expect(response.headers['x-content-type-options']).toBe('nosniff')
+})
+
+it.each(NO_USER_TYPES)('GET /magic/{id} shows that %s needs no user', async (type) => {
+  const { app } = setUp({ type })
+  const response = await request(app).get('/magic/link').expect(200)
+  expect(response.text).toContain('No sign-in is needed')
+  expect(response.text).toContain('Continue')
+})
+
+it.each(['/magic/other', '/magic/__proto__', '/magic/constructor', '/magic/%3Cscript%3E'])(
+  'GET /magic/{id} answers 404 with a page to %s',
+  async (path) => {
+    const { app } = setUp()
+    const response = await request(app).get(path).expect(404).expect('Content-Type', /html/)
+    expect(response.text).toContain('This link is not known')
+  },
+)
+
+it('GET /magic/{id} answers 410 to an expired link', async () => {
+  const { app, environment } = setUp()
+  environment.clock.advance(15 * 60_000)
+  expect((await request(app).get('/magic/link').expect(410)).text).toContain('This link has expired')
+})
+
+it('GET /magic/{id} answers 410 to a used link', async () => {
+  const { app } = setUp({ link: { completed_at: '2026-01-01T00:00:00.000Z' } })
+  const { text } = await request(app).get('/magic/link').expect(410)
+  expect(text).toContain('This link has been used')
+  // Its account may still wait for verify.
+  expect(text).not.toContain('connected the account')
+})
+
+it('GET /magic/{id} answers 410 to the link of a deleted account', async () => {
+  const { app, environment } = setUp()
+  environment.model.transact(() => environment.model.tables.accounts.remove('ca_1'))
+  expect((await request(app).get('/magic/link').expect(410)).text).toContain('has been deleted')
+})
+
+it('GET /magic/{id} answers 410 to the link of a connector that was removed', async () => {
+  const { app, environment } = setUp()
+  const { connectors, connections } = environment.model.tables
+  environment.model.transact(() => {
+    connectors.remove('mail')
+    for (const { id, key_id } of [...connections.values()]) if (key_id === 'mail') connections.remove(id)
   })
+  expect((await request(app).get('/magic/link').expect(410)).text).toContain('has been removed')
+})
 
-  it.each(NO_USER_TYPES)('shows that %s needs no user', async (type) => {
-    const { app } = setUp({ type })
-    const response = await request(app).get('/magic/link').expect(200)
-    expect(response.text).toContain('No sign-in is needed')
-    expect(response.text).toContain('Continue')
+it('GET /magic/{id} answers 400 when the connection is disabled', async () => {
+  const { app, environment } = setUp()
+  const { model } = environment
+  model.transact(() => {
+    for (const connection of [...model.tables.connections.values()]) {
+      model.tables.connections.put({ ...connection, enabled: false })
+    }
   })
+  expect((await request(app).get('/magic/link').expect(400)).text).toContain('switched off')
+})
 
-  it.each(['/magic/other', '/magic/__proto__', '/magic/constructor', '/magic/%3Cscript%3E'])(
-    'answers 404 with a page to %s',
-    async (path) => {
-      const { app } = setUp()
-      const response = await request(app).get(path).expect(404).expect('Content-Type', /html/)
-      expect(response.text).toContain('This link is not known')
-    },
-  )
+it.each(['put', 'delete', 'head', 'patch'] as const)('GET /magic/{id} answers 405 to %s', async (method) => {
+  const { app, account } = setUp({ settings: { consent: 'approve' } })
+  await request(app)[method]('/magic/link').expect(405).expect('Allow', 'GET, POST')
+  expect(account().status).toBe('PENDING_AUTH')
+})
 
-  it('answers 410 to an expired link', async () => {
-    const { app, environment } = setUp()
-    environment.clock.advance(15 * 60_000)
-    expect((await request(app).get('/magic/link').expect(410)).text).toContain('This link has expired')
-  })
-
-  it('answers 410 to a used link', async () => {
-    const { app } = setUp({ link: { completed_at: '2026-01-01T00:00:00.000Z' } })
-    const { text } = await request(app).get('/magic/link').expect(410)
-    expect(text).toContain('This link has been used')
-    // Its account may still wait for verify.
-    expect(text).not.toContain('connected the account')
-  })
-
-  it('answers 410 to the link of a deleted account', async () => {
-    const { app, environment } = setUp()
-    environment.model.transact(() => environment.model.tables.accounts.remove('ca_1'))
-    expect((await request(app).get('/magic/link').expect(410)).text).toContain('has been deleted')
-  })
-
-  it('answers 410 to the link of a connector that was removed', async () => {
-    const { app, environment } = setUp()
-    const { connectors, connections } = environment.model.tables
-    environment.model.transact(() => {
-      connectors.remove('mail')
-      for (const { id, key_id } of [...connections.values()]) if (key_id === 'mail') connections.remove(id)
-    })
-    expect((await request(app).get('/magic/link').expect(410)).text).toContain('has been removed')
-  })
-
-  it('answers 400 when the connection is disabled', async () => {
-    const { app, environment } = setUp()
-    const { model } = environment
-    model.transact(() => {
-      for (const connection of [...model.tables.connections.values()]) {
-        model.tables.connections.put({ ...connection, enabled: false })
-      }
-    })
-    expect((await request(app).get('/magic/link').expect(400)).text).toContain('switched off')
-  })
-
-  it.each(['put', 'delete', 'head', 'patch'] as const)('answers 405 to %s', async (method) => {
-    const { app, account } = setUp({ settings: { consent: 'approve' } })
-    await request(app)[method]('/magic/link').expect(405).expect('Allow', 'GET, POST')
-    expect(account().status).toBe('PENDING_AUTH')
-  })
-
-  it('shows markup in the identifier as text', async () => {
-    const { app } = setUp({ type: 'API_KEY', account: { identifier: '<script>alert(1)</script>' } })
-    const { text } = await request(app).get('/magic/link').expect(200)
-    expect(text).not.toContain('<script')
-    expect(text).toContain('&lt;script&gt;')
-  })
+it('GET /magic/{id} shows markup in the identifier as text', async () => {
+  const { app } = setUp({ type: 'API_KEY', account: { identifier: '<script>alert(1)</script>' } })
+  const { text } = await request(app).get('/magic/link').expect(200)
+  expect(text).not.toContain('<script')
+  expect(text).toContain('&lt;script&gt;')
 })
 
 describe('GET /magic/{id}?decision=', () => {
@@ -187,94 +182,92 @@ describe('GET /magic/{id}?decision=', () => {
   })
 })
 
-describe('POST /magic/{id}', () => {
-  it('stores the entered credentials and makes the third party accept them', async () => {
-    const { app, account, accepted } = setUp({ type: 'BASIC', link: { user_verify_url: '' } })
-    const form = { username: 'ada', password: 'se"cret ', decision: 'ignored' }
-    await request(app)
-      .post('/magic/link')
-      .type('form')
-      .send(form)
-      .expect(302)
-      .expect('Location', `${BASE}/connect/success`)
-    expect(account()).toMatchObject({
-      status: 'ACTIVE',
-      credentials: { static_auth: { details: { username: 'ada', password: 'se"cret ' } } },
-    })
-    expect(accepted).toEqual([account().credentials])
+it('POST /magic/{id} stores the entered credentials and makes the third party accept them', async () => {
+  const { app, account, accepted } = setUp({ type: 'BASIC', link: { user_verify_url: '' } })
+  const form = { username: 'ada', password: 'se"cret ', decision: 'ignored' }
+  await request(app)
+    .post('/magic/link')
+    .type('form')
+    .send(form)
+    .expect(302)
+    .expect('Location', `${BASE}/connect/success`)
+  expect(account()).toMatchObject({
+    status: 'ACTIVE',
+    credentials: { static_auth: { details: { username: 'ada', password: 'se"cret ' } } },
   })
+  expect(accepted).toEqual([account().credentials])
+})
 
-  it('shows the form again with the problems, and stores no credentials', async () => {
-    const { app, account } = setUp({ type: 'BASIC' })
-    const response = await request(app).post('/magic/link').type('form').send({ username: 'a"b' }).expect(400)
-    expect(response.text).toContain('Password is missing.')
-    expect(response.text).toContain('value="a&quot;b"')
-    expect(account().status).toBe('PENDING_AUTH')
-  })
+it('POST /magic/{id} shows the form again with the problems, and stores no credentials', async () => {
+  const { app, account } = setUp({ type: 'BASIC' })
+  const response = await request(app).post('/magic/link').type('form').send({ username: 'a"b' }).expect(400)
+  expect(response.text).toContain('Password is missing.')
+  expect(response.text).toContain('value="a&quot;b"')
+  expect(account().status).toBe('PENDING_AUTH')
+})
 
-  it.each([
-    ['application/json', '{"username":"a","password":"b"}'],
-    ['text/plain', 'username=a&password=b'],
-  ])('refuses %s as a form', async (type, body) => {
-    const { app } = setUp({ type: 'BASIC' })
-    await request(app).post('/magic/link').set('Content-Type', type).send(body).expect(400)
-  })
+it.each([
+  ['application/json', '{"username":"a","password":"b"}'],
+  ['text/plain', 'username=a&password=b'],
+])('POST /magic/{id} refuses %s as a form', async (type, body) => {
+  const { app } = setUp({ type: 'BASIC' })
+  await request(app).post('/magic/link').set('Content-Type', type).send(body).expect(400)
+})
 
-  it('answers 413 to a form that is too long', async () => {
-    const { app } = setUp({ type: 'BASIC' })
-    const response = await request(app)
-      .post('/magic/link')
-      .type('form')
-      .send(`username=${'a'.repeat(70_000)}`)
-    expect(response.status).toBe(413)
-    expect(response.headers['content-type']).toMatch(/html/)
-  })
+it('POST /magic/{id} answers 413 to a form that is too long', async () => {
+  const { app } = setUp({ type: 'BASIC' })
+  const response = await request(app)
+    .post('/magic/link')
+    .type('form')
+    .send(`username=${'a'.repeat(70_000)}`)
+  expect(response.status).toBe(413)
+  expect(response.headers['content-type']).toMatch(/html/)
+})
 
-  it('denies when the form is cancelled', async () => {
-    const { app } = setUp({ type: 'BASIC' })
-    await request(app).post('/magic/link?decision=deny').type('form').send({}).expect(302).expect('Location', DENIED)
-  })
+it('POST /magic/{id} denies when the form is cancelled', async () => {
+  const { app } = setUp({ type: 'BASIC' })
+  await request(app).post('/magic/link?decision=deny').type('form').send({}).expect(302).expect('Location', DENIED)
+})
 
-  it.each(NO_USER_TYPES)('completes %s', async (type) => {
-    const { app, account } = setUp({ type, link: { user_verify_url: '' } })
-    await request(app).post('/magic/link').expect(302)
-    expect(account().status).toBe('ACTIVE')
-    const { kind } = TRAITS[type]
-    expect(Object.keys(account().credentials)).toEqual(kind === null ? [] : [kind])
-  })
+it.each(NO_USER_TYPES)('POST /magic/{id} completes %s', async (type) => {
+  const { app, account } = setUp({ type, link: { user_verify_url: '' } })
+  await request(app).post('/magic/link').expect(302)
+  expect(account().status).toBe('ACTIVE')
+  const { kind } = TRAITS[type]
+  expect(Object.keys(account().credentials)).toEqual(kind === null ? [] : [kind])
+})
 
-  it('asks for the database user of a provisioned cluster', async () => {
-    const { app, account } = setUp({ type: 'TRUSTED_IDP', connector: { cluster: 'provisioned' } })
-    const page = (await request(app).get('/magic/link').expect(200)).text
-    expect(page).not.toContain('No sign-in is needed')
-    expect(page).toMatch(/<input[^>]+name="db_user"/)
-    const send = (db_user: string) => request(app).post('/magic/link').type('form').send({ db_user })
-    expect((await send(' ').expect(400)).text).toContain('Database user is missing')
-    expect(account().status).toBe('PENDING_AUTH')
-    await send('reporting').expect('Location', APPROVED)
-    expect(account().status).toBe('PENDING_VERIFICATION')
-  })
+it('POST /magic/{id} asks for the database user of a provisioned cluster', async () => {
+  const { app, account } = setUp({ type: 'TRUSTED_IDP', connector: { cluster: 'provisioned' } })
+  const page = (await request(app).get('/magic/link').expect(200)).text
+  expect(page).not.toContain('No sign-in is needed')
+  expect(page).toMatch(/<input[^>]+name="db_user"/)
+  const send = (db_user: string) => request(app).post('/magic/link').type('form').send({ db_user })
+  expect((await send(' ').expect(400)).text).toContain('Database user is missing')
+  expect(account().status).toBe('PENDING_AUTH')
+  await send('reporting').expect('Location', APPROVED)
+  expect(account().status).toBe('PENDING_VERIFICATION')
+})
 
-  it('completes the link of a provisioned cluster without a browser', async () => {
-    const { app, account } = setUp({ type: 'TRUSTED_IDP', connector: { cluster: 'provisioned' } })
-    await request(app).get('/magic/link?decision=approve').expect('Location', APPROVED)
-    expect(account().status).toBe('PENDING_VERIFICATION')
-  })
+it('POST /magic/{id} completes the link of a provisioned cluster without a browser', async () => {
+  const { app, account } = setUp({ type: 'TRUSTED_IDP', connector: { cluster: 'provisioned' } })
+  await request(app).get('/magic/link?decision=approve').expect('Location', APPROVED)
+  expect(account().status).toBe('PENDING_VERIFICATION')
+})
 
-  it('redirects a POST to a consent link to the authorize endpoint', async () => {
-    const { app } = setUp()
-    await request(app)
-      .post('/magic/link')
-      .expect(302)
-      .expect('Location', /third-party\/mail\/authorize/)
-  })
+it('POST /magic/{id} redirects a POST to a consent link to the authorize endpoint', async () => {
+  const { app } = setUp()
+  await request(app)
+    .post('/magic/link')
+    .expect(302)
+    .expect('Location', /third-party\/mail\/authorize/)
+})
 
-  it('works once', async () => {
-    const { app } = setUp({ type: 'BASIC' })
-    const send = () => request(app).post('/magic/link').type('form').send({ username: 'a', password: 'b' })
-    await send().expect(302)
-    await send().expect(410)
-  })
+it('POST /magic/{id} works once', async () => {
+  const { app } = setUp({ type: 'BASIC' })
+  const send = () => request(app).post('/magic/link').type('form').send({ username: 'a', password: 'b' })
+  await send().expect(302)
+  await send().expect(410)
 })
 
 describe('GET /connect/callback', () => {
@@ -385,34 +378,30 @@ describe('GET /connect/callback', () => {
   })
 })
 
-describe('GET /connect/success', () => {
-  it('shows that the account is connected', async () => {
-    const { app } = setUp()
-    expect((await request(app).get('/connect/success').expect(200)).text).toContain('You are connected')
-  })
-
-  it('shows that access was not granted', async () => {
-    const { app } = setUp()
-    const { text } = await request(app).get('/connect/success?error=access_denied&state=x').expect(200)
-    expect(text).toContain('Access was not granted')
-  })
+it('GET /connect/success shows that the account is connected', async () => {
+  const { app } = setUp()
+  expect((await request(app).get('/connect/success').expect(200)).text).toContain('You are connected')
 })
 
-describe('the redirect', () => {
-  it('encodes a user_verify_url that is not ASCII', async () => {
-    const { app } = setUp({ link: { user_verify_url: 'http://app.example/é?q=日 x', state: null } })
-    const { headers } = await request(app).get('/magic/link?decision=deny').expect(302)
-    expect(headers.location).toBe('http://app.example/%C3%A9?q=%E6%97%A5%20x&error=access_denied')
-  })
+it('GET /connect/success shows that access was not granted', async () => {
+  const { app } = setUp()
+  const { text } = await request(app).get('/connect/success?error=access_denied&state=x').expect(200)
+  expect(text).toContain('Access was not granted')
+})
 
-  it('is not sent when the data could not be stored', async () => {
-    const { app } = setUp({
-      durable: () => Promise.reject(new StorageError('the state could not be written', new Error('the disk is full'))),
-    })
-    const { headers, text } = await request(app).get('/magic/link?decision=approve').expect(503)
-    expect(headers.location).toBeUndefined()
-    expect(text).toContain('the disk is full')
+it('the redirect encodes a user_verify_url that is not ASCII', async () => {
+  const { app } = setUp({ link: { user_verify_url: 'http://app.example/é?q=日 x', state: null } })
+  const { headers } = await request(app).get('/magic/link?decision=deny').expect(302)
+  expect(headers.location).toBe('http://app.example/%C3%A9?q=%E6%97%A5%20x&error=access_denied')
+})
+
+it('the redirect is not sent when the data could not be stored', async () => {
+  const { app } = setUp({
+    durable: () => Promise.reject(new StorageError('the state could not be written', new Error('the disk is full'))),
   })
+  const { headers, text } = await request(app).get('/magic/link?decision=approve').expect(503)
+  expect(headers.location).toBeUndefined()
+  expect(text).toContain('the disk is full')
 })
 
 const oauth = { scopes: [], access_token_lifetime: 3_600_000, refresh_token: 'keep' as const, domain: '' }

@@ -214,147 +214,143 @@ describe('the control server', () => {
   })
 })
 
-describe('toolmock mcp', () => {
-  it('starts a server of its own without an address, which list_requests names', async () => {
-    const { client, ask } = await clientOf(onStdio(['mcp']))
-    const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(await ask('list_requests')) ?? []
-    expect(await ask('contract_verdict')).toMatch(/^nothing to judge/)
-    expect((await fetch(`${url}/api/v1/connections`)).status).toBe(401)
-    expect(await ask('list_requests')).toMatch(/GET list_connections 401/)
-    await client.close()
-    await expect(fetch(url)).rejects.toThrow()
-  })
+it('toolmock mcp starts a server of its own without an address, which list_requests names', async () => {
+  const { client, ask } = await clientOf(onStdio(['mcp']))
+  const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(await ask('list_requests')) ?? []
+  expect(await ask('contract_verdict')).toMatch(/^nothing to judge/)
+  expect((await fetch(`${url}/api/v1/connections`)).status).toBe(401)
+  expect(await ask('list_requests')).toMatch(/GET list_connections 401/)
+  await client.close()
+  await expect(fetch(url)).rejects.toThrow()
+})
 
-  it('starts that server with the mock of the configuration file', async () => {
-    const config = toolmock.path('mcp.config.json')
-    writeFileSync(config, '{"clock": "2026-01-31", "freeze": true, "state": "state-of-mcp.json"}')
-    const { client, ask } = await clientOf(onStdio(['mcp', '--config', config]))
-    const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(await ask('list_requests')) ?? []
-    expect(await (await fetch(`${url}/_mock/clock`)).json()).toMatchObject({
-      now: '2026-01-31T00:00:00.000Z',
-      frozen: true,
-    })
-    await client.close()
-    expect(existsSync(toolmock.path('state-of-mcp.json'))).toBe(false)
+it('toolmock mcp starts that server with the mock of the configuration file', async () => {
+  const config = toolmock.path('mcp.config.json')
+  writeFileSync(config, '{"clock": "2026-01-31", "freeze": true, "state": "state-of-mcp.json"}')
+  const { client, ask } = await clientOf(onStdio(['mcp', '--config', config]))
+  const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(await ask('list_requests')) ?? []
+  expect(await (await fetch(`${url}/_mock/clock`)).json()).toMatchObject({
+    now: '2026-01-31T00:00:00.000Z',
+    frozen: true,
   })
+  await client.close()
+  expect(existsSync(toolmock.path('state-of-mcp.json'))).toBe(false)
+})
 
-  it('passes the admin token on, and says when the server takes another', async () => {
-    const serving = await toolmock.start(['--in-memory', '--admin-token', 'secret-1'])
-    const clientWith = (TOOLMOCK_ADMIN_TOKEN: string) =>
-      clientOf(onStdio(['mcp'], { TOOLMOCK_URL: serving.url, TOOLMOCK_ADMIN_TOKEN }))
-    const right = await clientWith('secret-1')
-    expect(await right.ask('list_accounts')).toContain('Next: ')
-    const wrong = await clientWith('secret-2')
-    expect(await wrong.result('list_accounts')).toMatchObject({
-      isError: true,
-      text: `${serving.url} takes another admin token than the one of --admin-token or TOOLMOCK_ADMIN_TOKEN`,
-    })
-    await Promise.all([right.client.close(), wrong.client.close(), serving.stop()])
+it('toolmock mcp passes the admin token on, and says when the server takes another', async () => {
+  const serving = await toolmock.start(['--in-memory', '--admin-token', 'secret-1'])
+  const clientWith = (TOOLMOCK_ADMIN_TOKEN: string) =>
+    clientOf(onStdio(['mcp'], { TOOLMOCK_URL: serving.url, TOOLMOCK_ADMIN_TOKEN }))
+  const right = await clientWith('secret-1')
+  expect(await right.ask('list_accounts')).toContain('Next: ')
+  const wrong = await clientWith('secret-2')
+  expect(await wrong.result('list_accounts')).toMatchObject({
+    isError: true,
+    text: `${serving.url} takes another admin token than the one of --admin-token or TOOLMOCK_ADMIN_TOKEN`,
   })
+  await Promise.all([right.client.close(), wrong.client.close(), serving.stop()])
+})
 
-  it('serves its client while the server is away, and works once it is back', async () => {
-    const serving = await toolmock.start(['--in-memory'])
-    const { client, result } = await clientOf(onStdio(['mcp', '--url', serving.url]))
-    await serving.stop()
-    expect(await result('list_accounts')).toMatchObject({
-      isError: true,
-      text: expect.stringContaining('npx toolmock start') as string,
-    })
-    await toolmock.start(['--in-memory'], { TOOLMOCK_PORT: new URL(serving.url).port }).then(async (again) => {
-      expect(await result('list_accounts')).toMatchObject({ isError: false })
-      await again.stop()
-    })
-    await client.close()
+it('toolmock mcp serves its client while the server is away, and works once it is back', async () => {
+  const serving = await toolmock.start(['--in-memory'])
+  const { client, result } = await clientOf(onStdio(['mcp', '--url', serving.url]))
+  await serving.stop()
+  expect(await result('list_accounts')).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('npx toolmock start') as string,
   })
+  await toolmock.start(['--in-memory'], { TOOLMOCK_PORT: new URL(serving.url).port }).then(async (again) => {
+    expect(await result('list_accounts')).toMatchObject({ isError: false })
+    await again.stop()
+  })
+  await client.close()
+})
 
-  it('writes nothing but messages to stdout, whatever is sent, and ends with its client', async () => {
-    const { command, args, cwd, env } = toolmock.command(['mcp'], { TOOLMOCK_LOG_LEVL: 'debug' })
-    const child = spawn(command, args, { cwd, env })
-    const lines: string[] = []
-    const reader = createInterface({ input: child.stdout })
-    const message = (method: string, id?: number, params: object = {}): string =>
-      `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
-    const answered = new Promise<void>((resolve) => {
-      reader.on('line', (text) => {
-        lines.push(text)
-        if (text.includes('"id":9')) resolve()
-      })
+it('toolmock mcp writes nothing but messages to stdout, whatever is sent, and ends with its client', async () => {
+  const { command, args, cwd, env } = toolmock.command(['mcp'], { TOOLMOCK_LOG_LEVL: 'debug' })
+  const child = spawn(command, args, { cwd, env })
+  const lines: string[] = []
+  const reader = createInterface({ input: child.stdout })
+  const message = (method: string, id?: number, params: object = {}): string =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
+  const answered = new Promise<void>((resolve) => {
+    reader.on('line', (text) => {
+      lines.push(text)
+      if (text.includes('"id":9')) resolve()
     })
-    const clientInfo = { name: 'test', version: '1' }
-    child.stdin.write(message('initialize', 1, { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }))
-    child.stdin.write('{broken\n\n[]\n"text"\n{"jsonrpc":"1.0"}\n')
-    child.stdin.write(`${'['.repeat(100_000)}\n`)
-    child.stdin.write(message('notifications/initialized'))
-    child.stdin.write(message('no/such', 2))
-    child.stdin.write(message('tools/call', 3, { name: 'no_such' }))
-    child.stdin.write(message('tools/call', 9, { name: 'list_requests', arguments: { limit: 1 } }))
-    await answered
-    child.stdin.end()
-    expect(await once(child, 'close')).toEqual([0, null])
-    const messages = lines.map((text) => JSON.parse(text) as { jsonrpc: string; id: number })
-    expect(messages.every(({ jsonrpc }) => jsonrpc === '2.0')).toBe(true)
-    expect(messages.map(({ id }) => id).sort()).toEqual([1, 2, 3, 9])
+  })
+  const clientInfo = { name: 'test', version: '1' }
+  child.stdin.write(message('initialize', 1, { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }))
+  child.stdin.write('{broken\n\n[]\n"text"\n{"jsonrpc":"1.0"}\n')
+  child.stdin.write(`${'['.repeat(100_000)}\n`)
+  child.stdin.write(message('notifications/initialized'))
+  child.stdin.write(message('no/such', 2))
+  child.stdin.write(message('tools/call', 3, { name: 'no_such' }))
+  child.stdin.write(message('tools/call', 9, { name: 'list_requests', arguments: { limit: 1 } }))
+  await answered
+  child.stdin.end()
+  expect(await once(child, 'close')).toEqual([0, null])
+  const messages = lines.map((text) => JSON.parse(text) as { jsonrpc: string; id: number })
+  expect(messages.every(({ jsonrpc }) => jsonrpc === '2.0')).toBe(true)
+  expect(messages.map(({ id }) => id).sort()).toEqual([1, 2, 3, 9])
+})
+
+const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+
+it('POST /_mock/mcp admits whom the control API admits', async () => {
+  await withControl({}, async ({ http }) => {
+    const send = () => http('post', '/_mock/mcp')
+    expect((await send().send(list)).status).toBe(200)
+    const foreign = await send().set('Origin', 'https://evil.example').send(list)
+    expectControlError(foreign, 403, 'ORIGIN_REFUSED')
+    const rebound = await send().set('Host', 'evil.example').send(list)
+    expectControlError(rebound, 403, 'HOST_REFUSED')
+  })
+  await withControl({ adminToken: 'secret' }, async ({ http }) => {
+    const send = (token: string) => http('post', '/_mock/mcp').set('Authorization', `Bearer ${token}`).send(list)
+    const refused = await send('other')
+    expectControlError(refused, 401, 'ADMIN_TOKEN_REQUIRED')
+    expect((await send('secret')).status).toBe(200)
   })
 })
 
-describe('POST /_mock/mcp', () => {
-  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+it('POST /_mock/mcp refuses what is no message, changes nothing and goes on', async ({ mock: { http, call } }) => {
+  const before = (await call('get', '/state')).body as unknown
+  const send = (text: string, type = 'application/json') =>
+    http('post', '/_mock/mcp').set('Content-Type', type).send(text)
+  expect((await send('{broken')).status).toBe(400)
+  expect((await send('')).status).toBe(400)
+  expect((await send('[]')).status).toBe(400)
+  expect((await send('"text"')).status).toBe(400)
+  expect((await send('['.repeat(1_000_000) + ']'.repeat(1_000_000))).status).toBe(400)
+  const nested = (levels: number): string =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"deep":${'['.repeat(levels - 3)}${']'.repeat(levels - 3)}}}}`
+  expect((await send(nested(200))).status).toBe(200)
+  expect((await send(nested(201))).status).toBe(400)
+  const long = (bytes: number): string =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"long":"${'x'.repeat(bytes)}"}}}`
+  expect((await send(long(6_000_000))).status).toBe(200)
+  expect((await send(long(64 * 1024 * 1024))).status).toBe(413)
+  expect((await send(`[${'1,'.repeat(250_000)}1]`)).status).toBe(413)
+  expect((await send('jsonrpc: 2.0', 'application/yaml')).status).toBe(415)
+  expect((await send(JSON.stringify(list), 'text/plain')).status).toBe(415)
+  expect((await http('get', '/_mock/mcp')).status).toBe(405)
+  expect((await http('delete', '/_mock/mcp')).status).toBe(405)
+  expect((await http('post', '/_mock/mcp?environment=none').send(list)).status).toBe(404)
+  expect((await call('get', '/state')).body).toEqual(before)
+  expect((await call('post', '/mcp', list)).status).toBe(200)
+})
 
-  it('admits whom the control API admits', async () => {
-    await withControl({}, async ({ http }) => {
-      const send = () => http('post', '/_mock/mcp')
-      expect((await send().send(list)).status).toBe(200)
-      const foreign = await send().set('Origin', 'https://evil.example').send(list)
-      expectControlError(foreign, 403, 'ORIGIN_REFUSED')
-      const rebound = await send().set('Host', 'evil.example').send(list)
-      expectControlError(rebound, 403, 'HOST_REFUSED')
-    })
-    await withControl({ adminToken: 'secret' }, async ({ http }) => {
-      const send = (token: string) => http('post', '/_mock/mcp').set('Authorization', `Bearer ${token}`).send(list)
-      const refused = await send('other')
-      expectControlError(refused, 401, 'ADMIN_TOKEN_REQUIRED')
-      expect((await send('secret')).status).toBe(200)
-    })
-  })
-
-  it('refuses what is no message, changes nothing and goes on', async ({ mock: { http, call } }) => {
-    const before = (await call('get', '/state')).body as unknown
-    const send = (text: string, type = 'application/json') =>
-      http('post', '/_mock/mcp').set('Content-Type', type).send(text)
-    expect((await send('{broken')).status).toBe(400)
-    expect((await send('')).status).toBe(400)
-    expect((await send('[]')).status).toBe(400)
-    expect((await send('"text"')).status).toBe(400)
-    expect((await send('['.repeat(1_000_000) + ']'.repeat(1_000_000))).status).toBe(400)
-    const nested = (levels: number): string =>
-      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"deep":${'['.repeat(levels - 3)}${']'.repeat(levels - 3)}}}}`
-    expect((await send(nested(200))).status).toBe(200)
-    expect((await send(nested(201))).status).toBe(400)
-    const long = (bytes: number): string =>
-      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"long":"${'x'.repeat(bytes)}"}}}`
-    expect((await send(long(6_000_000))).status).toBe(200)
-    expect((await send(long(64 * 1024 * 1024))).status).toBe(413)
-    expect((await send(`[${'1,'.repeat(250_000)}1]`)).status).toBe(413)
-    expect((await send('jsonrpc: 2.0', 'application/yaml')).status).toBe(415)
-    expect((await send(JSON.stringify(list), 'text/plain')).status).toBe(415)
-    expect((await http('get', '/_mock/mcp')).status).toBe(405)
-    expect((await http('delete', '/_mock/mcp')).status).toBe(405)
-    expect((await http('post', '/_mock/mcp?environment=none').send(list)).status).toBe(404)
-    expect((await call('get', '/state')).body).toEqual(before)
-    expect((await call('post', '/mcp', list)).status).toBe(200)
-  })
-
-  it('refuses a stream that would stay open', async ({ mock: { http } }) => {
-    const _meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    }
-    const params = { notifications: { toolsListChanged: true }, _meta }
-    const answer = await http('post', '/_mock/mcp')
-      .set('MCP-Protocol-Version', '2026-07-28')
-      .set('Mcp-Method', 'subscriptions/listen')
-      .send({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params })
-    expect(answer.text).toContain('Subscription limit reached')
-  })
+it('POST /_mock/mcp refuses a stream that would stay open', async ({ mock: { http } }) => {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const params = { notifications: { toolsListChanged: true }, _meta }
+  const answer = await http('post', '/_mock/mcp')
+    .set('MCP-Protocol-Version', '2026-07-28')
+    .set('Mcp-Method', 'subscriptions/listen')
+    .send({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params })
+  expect(answer.text).toContain('Subscription limit reached')
 })

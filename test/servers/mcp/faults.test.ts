@@ -140,56 +140,54 @@ const FAULTS: readonly Row[] = [
 
 const TYPES = Object.keys(CALLS) as MediaType[]
 
-describe('a fault of a scenario, on the response of a call by MCP', () => {
-  describe.each(TYPES)('as %s', (type) => {
-    it.for(FAULTS)('%s %j', async ([kind, parameters, seen, status], { mock }) => {
-      await start(mock, { [kind]: parameters })
-      seen(await callRaw(mock, type))
-      const { journals, defaultEnvironment } = mock.app.services
-      const journal = journals.of(defaultEnvironment()!)
-      await journal.wait({ operation: 'execute_tool' })
-      const entry = journal.entries().find(({ operation }) => operation === 'execute_tool')
-      expect(entry).toMatchObject({ status, protocol: 'mcp', trace: { rules: [{ rule: 'only' }] } })
-    })
-
-    it('timeout: not an octet until the client goes away, even where it asks for progress', async ({ mock }) => {
-      await start(mock, { timeout: {} })
-      // The second call, which waits for longer than progress takes, shows that the first one had time to be told.
-      const waiting = callRaw(mock, type, { progress: true })
-      const { scenarios, defaultEnvironment, pauses } = mock.app.services
-      await until(() => scenarios.of(defaultEnvironment()!).list()[0]?.rules[0]?.hits === 1)
-      await mock.call('POST', '/_mock/scenarios/faults/stop')
-      await start(mock, { latency: 1500 })
-      const told = await callRaw(mock, type, { progress: true, until: (text) => text.includes('"result"') })
-      expect(told.body).toContain('notifications/progress')
-      pauses.close()
-      expect(await waiting).toMatchObject({ head: '', body: '' })
-    })
-
-    it.for(['slow_body', 'truncate_body', 'malformed_json'])(
-      'latency with progress, then %s: the progress has been sent, and the fault acts on the rest',
-      async (kind, { mock }) => {
-        await start(mock, { latency: 1200 }, { [kind]: kind === 'slow_body' ? { over: 40, pieces: 3 } : {} })
-        const { head, body } = await callRaw(mock, type, { progress: true })
-        expect(head).toMatch(/200 OK[^]*text\/event-stream/)
-        expect(body).toContain('notifications/progress')
-        if (kind === 'slow_body') expect(body).toContain('structuredContent')
-        else expect(body).not.toMatch(/"result":.*}\n\n/)
-        if (kind === 'truncate_body') expect(body).not.toContain('\r\n0\r\n')
-      },
-    )
+describe.each(TYPES)('as %s', (type) => {
+  it.for(FAULTS)('%s %j', async ([kind, parameters, seen, status], { mock }) => {
+    await start(mock, { [kind]: parameters })
+    seen(await callRaw(mock, type))
+    const { journals, defaultEnvironment } = mock.app.services
+    const journal = journals.of(defaultEnvironment()!)
+    await journal.wait({ operation: 'execute_tool' })
+    const entry = journal.entries().find(({ operation }) => operation === 'execute_tool')
+    expect(entry).toMatchObject({ status, protocol: 'mcp', trace: { rules: [{ rule: 'only' }] } })
   })
 
-  it.for(TYPES)('latency with progress, then reset_connection: not an octet, as %s', async (type, { mock }) => {
-    await start(mock, { latency: 1200 }, { reset_connection: {} })
-    expect(await callRaw(mock, type, { progress: true })).toMatchObject({ head: '', end: 'ECONNRESET' })
+  it('timeout: not an octet until the client goes away, even where it asks for progress', async ({ mock }) => {
+    await start(mock, { timeout: {} })
+    // The second call, which waits for longer than progress takes, shows that the first one had time to be told.
+    const waiting = callRaw(mock, type, { progress: true })
+    const { scenarios, defaultEnvironment, pauses } = mock.app.services
+    await until(() => scenarios.of(defaultEnvironment()!).list()[0]?.rules[0]?.hits === 1)
+    await mock.call('POST', '/_mock/scenarios/faults/stop')
+    await start(mock, { latency: 1500 })
+    const told = await callRaw(mock, type, { progress: true, until: (text) => text.includes('"result"') })
+    expect(told.body).toContain('notifications/progress')
+    pauses.close()
+    expect(await waiting).toMatchObject({ head: '', body: '' })
   })
 
-  it('has a test here for every kind', () => {
-    // test/scenarios/barrier.test.ts has a call by MCP that a barrier holds, protocol.test.ts one whose session ends.
-    const elsewhere = ['timeout', 'consume_auth_request', 'hold_until', 'expire_mcp_session']
-    const tested = new Set([...FAULTS.map(([kind]) => kind), ...elsewhere])
-    const onCalls = FAULT_KINDS.filter((kind) => !['webhook', 'consent'].includes(FAULT_SPECS[kind].phase))
-    expect(onCalls.filter((kind) => !tested.has(kind))).toEqual([])
-  })
+  it.for(['slow_body', 'truncate_body', 'malformed_json'])(
+    'latency with progress, then %s: the progress has been sent, and the fault acts on the rest',
+    async (kind, { mock }) => {
+      await start(mock, { latency: 1200 }, { [kind]: kind === 'slow_body' ? { over: 40, pieces: 3 } : {} })
+      const { head, body } = await callRaw(mock, type, { progress: true })
+      expect(head).toMatch(/200 OK[^]*text\/event-stream/)
+      expect(body).toContain('notifications/progress')
+      if (kind === 'slow_body') expect(body).toContain('structuredContent')
+      else expect(body).not.toMatch(/"result":.*}\n\n/)
+      if (kind === 'truncate_body') expect(body).not.toContain('\r\n0\r\n')
+    },
+  )
+})
+
+it.for(TYPES)('latency with progress, then reset_connection: not an octet, as %s', async (type, { mock }) => {
+  await start(mock, { latency: 1200 }, { reset_connection: {} })
+  expect(await callRaw(mock, type, { progress: true })).toMatchObject({ head: '', end: 'ECONNRESET' })
+})
+
+it('has a test here for every kind', () => {
+  // test/scenarios/barrier.test.ts has a call by MCP that a barrier holds, protocol.test.ts one whose session ends.
+  const elsewhere = ['timeout', 'consume_auth_request', 'hold_until', 'expire_mcp_session']
+  const tested = new Set([...FAULTS.map(([kind]) => kind), ...elsewhere])
+  const onCalls = FAULT_KINDS.filter((kind) => !['webhook', 'consent'].includes(FAULT_SPECS[kind].phase))
+  expect(onCalls.filter((kind) => !tested.has(kind))).toEqual([])
 })

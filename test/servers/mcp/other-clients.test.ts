@@ -9,7 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { ERAS, it, type McpMock } from './fixture.ts'
 import { startScenario } from '../../support/scenario.ts'
 
@@ -170,33 +170,31 @@ async function expire({ call }: McpMock): Promise<void> {
   await call('POST', `/_mock/accounts/${connected_accounts[0]?.id ?? ''}/expire`)
 }
 
-describe('an unmodified client', () => {
-  it.for(CLIENTS)(
-    '%s lists, calls, meets a refusal, a fault and an inactive account',
-    async ([_, connect], { mock }) => {
-      const headers = { Authorization: `Bearer ${mock.token}`, identifier: 'ada@example.com' }
-      const client = await connect({ url: `${mock.url}/mcp/v3/connections/mail`, headers })
-      expect(await client.list()).toContain('mail_send_message')
-      const message = { to: 'bob@example.com', subject: 'Hello' }
-      expect(await client.call('mail_send_message', message)).toContain('message_id')
-      expect(await refusal(client.call('mail_get_message', { message_id: 'none' }))).toContain('TOOL_ERROR')
+it.for(CLIENTS)(
+  '%s lists, calls, meets a refusal, a fault and an inactive account',
+  async ([_, connect], { mock }) => {
+    const headers = { Authorization: `Bearer ${mock.token}`, identifier: 'ada@example.com' }
+    const client = await connect({ url: `${mock.url}/mcp/v3/connections/mail`, headers })
+    expect(await client.list()).toContain('mail_send_message')
+    const message = { to: 'bob@example.com', subject: 'Hello' }
+    expect(await client.call('mail_send_message', message)).toContain('message_id')
+    expect(await refusal(client.call('mail_get_message', { message_id: 'none' }))).toContain('TOOL_ERROR')
 
-      const on = { operation: 'execute_tool' }
-      await startScenario(
-        mock,
-        { on, when: { nth: 1 }, do: [{ respond: { status: 503 } }] },
-        { on, when: { nth: 2 }, do: [{ reset_connection: {} }] },
-      )
-      expect(await refusal(client.call('mail_send_message', message))).toContain('STORAGE_UNAVAILABLE')
-      await expect(client.call('mail_send_message', message)).rejects.toThrow()
-      expect(await client.call('mail_send_message', message)).toContain('message_id')
+    const on = { operation: 'execute_tool' }
+    await startScenario(
+      mock,
+      { on, when: { nth: 1 }, do: [{ respond: { status: 503 } }] },
+      { on, when: { nth: 2 }, do: [{ reset_connection: {} }] },
+    )
+    expect(await refusal(client.call('mail_send_message', message))).toContain('STORAGE_UNAVAILABLE')
+    await expect(client.call('mail_send_message', message)).rejects.toThrow()
+    expect(await client.call('mail_send_message', message)).toContain('message_id')
 
-      await expire(mock)
-      const inactive = await refusal(client.call('mail_send_message', message))
-      expect(inactive).toContain('ACCOUNT_NOT_ACTIVE')
-      expect(inactive).toContain('/magic/')
-      await client.close()
-    },
-    60_000,
-  )
-})
+    await expire(mock)
+    const inactive = await refusal(client.call('mail_send_message', message))
+    expect(inactive).toContain('ACCOUNT_NOT_ACTIVE')
+    expect(inactive).toContain('/magic/')
+    await client.close()
+  },
+  60_000,
+)

@@ -40,102 +40,98 @@ async function hits({ call }: McpMock): Promise<{ matched: number; hits: number 
   return rules.map(({ matched, hits }) => ({ matched, hits }))
 }
 
-describe('pages of tools/list', () => {
-  it('lead through every tool once, and a cursor of another list is refused', async ({ mock }) => {
-    const all = (await (await mock.connect()).listTools()).tools.map(({ name }) => name)
-    mock.app.services.defaultEnvironment()?.configure({ mcp: { page_size: 3 } })
-    for (const options of [LEGACY, MODERN]) {
-      const client = await mock.connect({ options })
-      const names: string[] = []
-      let cursor: string | undefined
-      do {
-        const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, {
-          cacheMode: 'bypass',
-        } as never)
-        names.push(...tools.map(({ name }) => name))
-        cursor = nextCursor
-      } while (cursor !== undefined && names.length <= all.length)
-      expect(names).toEqual(all)
-    }
-    const { body } = await ask(mock, 'tools/list')
-    expect(body.result.tools).toHaveLength(3)
-    const { nextCursor: cursor } = body.result
-    const other = await ask(mock, 'tools/list', { params: { cursor }, path: '/mcp/v3/connections/crm' })
-    expect(other.body.error).toMatchObject({ code: -32602, message: expect.stringContaining('is no nextCursor') })
-  })
+it('pages of tools/list: lead through every tool once, and a cursor of another list is refused', async ({ mock }) => {
+  const all = (await (await mock.connect()).listTools()).tools.map(({ name }) => name)
+  mock.app.services.defaultEnvironment()?.configure({ mcp: { page_size: 3 } })
+  for (const options of [LEGACY, MODERN]) {
+    const client = await mock.connect({ options })
+    const names: string[] = []
+    let cursor: string | undefined
+    do {
+      const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, {
+        cacheMode: 'bypass',
+      } as never)
+      names.push(...tools.map(({ name }) => name))
+      cursor = nextCursor
+    } while (cursor !== undefined && names.length <= all.length)
+    expect(names).toEqual(all)
+  }
+  const { body } = await ask(mock, 'tools/list')
+  expect(body.result.tools).toHaveLength(3)
+  const { nextCursor: cursor } = body.result
+  const other = await ask(mock, 'tools/list', { params: { cursor }, path: '/mcp/v3/connections/crm' })
+  expect(other.body.error).toMatchObject({ code: -32602, message: expect.stringContaining('is no nextCursor') })
 })
 
-describe('sessions', () => {
-  const sessions = async (work: (mock: McpMock, id: string) => Promise<void>): Promise<void> =>
-    withMcp({}, async (mock) => {
-      mock.app.services.defaultEnvironment()?.configure({ mcp: { sessions: true } })
-      const { headers } = await ask(mock, 'initialize', { params: INITIALIZE })
-      const id = headers.get('mcp-session-id') ?? ''
-      expect(id).not.toBe('')
-      await work(mock, id)
-    })
-
-  it('are not there without the setting', async ({ mock }) => {
+const sessions = async (work: (mock: McpMock, id: string) => Promise<void>): Promise<void> =>
+  withMcp({}, async (mock) => {
+    mock.app.services.defaultEnvironment()?.configure({ mcp: { sessions: true } })
     const { headers } = await ask(mock, 'initialize', { params: INITIALIZE })
-    expect(headers.get('mcp-session-id')).toBeNull()
-    expect((await ask(mock, '', { verb: 'DELETE' })).headers.get('allow')).toBe('POST')
+    const id = headers.get('mcp-session-id') ?? ''
+    expect(id).not.toBe('')
+    await work(mock, id)
   })
 
-  it('begin with initialize, and every later request of 2025 needs its own', () =>
-    sessions(async (mock, id) => {
-      const status = async (session: string | undefined, more = {}) => {
-        const headers = session === undefined ? {} : { 'Mcp-Session-Id': session }
-        return (await ask(mock, 'tools/call', { params: MESSAGE, headers, ...more })).status
-      }
-      expect(await status(id)).toBe(200)
-      expect(await status(undefined)).toBe(400)
-      expect(await status('unknown')).toBe(404)
-      expect(await status(id, { path: '/mcp/v3/connections/crm' })).toBe(404)
-      const { body } = await ask(mock, 'tools/list', { headers: { 'Mcp-Session-Id': 'x' } })
-      expect(body.details[0].error_code).toBe('MCP_SESSION_NOT_FOUND')
-      expect((await ask(mock, 'initialize', { params: {} })).headers.get('mcp-session-id')).toBeNull()
-    }))
-
-  it('serve the clients of the SDK of both revisions', () =>
-    sessions(async ({ connect }) => {
-      for (const options of [LEGACY, MODERN]) {
-        const result = await (await connect({ options })).callTool(MESSAGE)
-        expect(result.isError).toBeUndefined()
-      }
-    }))
-
-  it('end by DELETE, and by a reset', () =>
-    sessions(async (mock, id) => {
-      const headers = { 'Mcp-Session-Id': id }
-      expect((await ask(mock, '', { verb: 'GET', headers })).status).toBe(405)
-      expect((await ask(mock, '', { verb: 'DELETE', headers })).status).toBe(200)
-      expect((await ask(mock, 'tools/list', { headers })).status).toBe(404)
-      expect((await ask(mock, '', { verb: 'DELETE', headers })).status).toBe(404)
-      const { journals, defaultEnvironment } = mock.app.services
-      const [ended] = journals.of(defaultEnvironment()!).entries().slice(-1)
-      // An ended session is no unknown path.
-      expect(ended).toMatchObject({ errorCode: 'MCP_SESSION_NOT_FOUND', findings: [] })
-      const again = await ask(mock, 'initialize', { params: INITIALIZE })
-      const session = { 'Mcp-Session-Id': again.headers.get('mcp-session-id') ?? '' }
-      expect((await ask(mock, 'tools/list', { headers: session })).status).toBe(200)
-      const environment = mock.app.services.defaultEnvironment()
-      if (environment) environment.replacements += 1
-      expect((await ask(mock, 'tools/list', { headers: session })).status).toBe(404)
-    }))
-
-  it('end by the fault expire_mcp_session, for the call itself too', () =>
-    sessions(async (mock, id) => {
-      await startScenario(mock, { on: { mcp: 'tools/call' }, when: { nth: 2 }, do: [{ expire_mcp_session: {} }] })
-      const headers = { 'Mcp-Session-Id': id }
-      const statuses = []
-      for (let nth = 1; nth <= 3; nth += 1)
-        statuses.push((await ask(mock, 'tools/call', { params: MESSAGE, headers })).status)
-      expect(statuses).toEqual([200, 404, 404])
-      // A call without a session reaches no rule.
-      expect((await ask(mock, 'tools/call', { params: MESSAGE })).status).toBe(400)
-      expect(await hits(mock)).toEqual([{ matched: 2, hits: 1 }])
-    }))
+it('sessions are not there without the setting', async ({ mock }) => {
+  const { headers } = await ask(mock, 'initialize', { params: INITIALIZE })
+  expect(headers.get('mcp-session-id')).toBeNull()
+  expect((await ask(mock, '', { verb: 'DELETE' })).headers.get('allow')).toBe('POST')
 })
+
+it('sessions: begin with initialize, and every later request of 2025 needs its own', () =>
+  sessions(async (mock, id) => {
+    const status = async (session: string | undefined, more = {}) => {
+      const headers = session === undefined ? {} : { 'Mcp-Session-Id': session }
+      return (await ask(mock, 'tools/call', { params: MESSAGE, headers, ...more })).status
+    }
+    expect(await status(id)).toBe(200)
+    expect(await status(undefined)).toBe(400)
+    expect(await status('unknown')).toBe(404)
+    expect(await status(id, { path: '/mcp/v3/connections/crm' })).toBe(404)
+    const { body } = await ask(mock, 'tools/list', { headers: { 'Mcp-Session-Id': 'x' } })
+    expect(body.details[0].error_code).toBe('MCP_SESSION_NOT_FOUND')
+    expect((await ask(mock, 'initialize', { params: {} })).headers.get('mcp-session-id')).toBeNull()
+  }))
+
+it('sessions: serve the clients of the SDK of both revisions', () =>
+  sessions(async ({ connect }) => {
+    for (const options of [LEGACY, MODERN]) {
+      const result = await (await connect({ options })).callTool(MESSAGE)
+      expect(result.isError).toBeUndefined()
+    }
+  }))
+
+it('sessions: end by DELETE, and by a reset', () =>
+  sessions(async (mock, id) => {
+    const headers = { 'Mcp-Session-Id': id }
+    expect((await ask(mock, '', { verb: 'GET', headers })).status).toBe(405)
+    expect((await ask(mock, '', { verb: 'DELETE', headers })).status).toBe(200)
+    expect((await ask(mock, 'tools/list', { headers })).status).toBe(404)
+    expect((await ask(mock, '', { verb: 'DELETE', headers })).status).toBe(404)
+    const { journals, defaultEnvironment } = mock.app.services
+    const [ended] = journals.of(defaultEnvironment()!).entries().slice(-1)
+    // An ended session is no unknown path.
+    expect(ended).toMatchObject({ errorCode: 'MCP_SESSION_NOT_FOUND', findings: [] })
+    const again = await ask(mock, 'initialize', { params: INITIALIZE })
+    const session = { 'Mcp-Session-Id': again.headers.get('mcp-session-id') ?? '' }
+    expect((await ask(mock, 'tools/list', { headers: session })).status).toBe(200)
+    const environment = mock.app.services.defaultEnvironment()
+    if (environment) environment.replacements += 1
+    expect((await ask(mock, 'tools/list', { headers: session })).status).toBe(404)
+  }))
+
+it('sessions: end by the fault expire_mcp_session, for the call itself too', () =>
+  sessions(async (mock, id) => {
+    await startScenario(mock, { on: { mcp: 'tools/call' }, when: { nth: 2 }, do: [{ expire_mcp_session: {} }] })
+    const headers = { 'Mcp-Session-Id': id }
+    const statuses = []
+    for (let nth = 1; nth <= 3; nth += 1)
+      statuses.push((await ask(mock, 'tools/call', { params: MESSAGE, headers })).status)
+    expect(statuses).toEqual([200, 404, 404])
+    // A call without a session reaches no rule.
+    expect((await ask(mock, 'tools/call', { params: MESSAGE })).status).toBe(400)
+    expect(await hits(mock)).toEqual([{ matched: 2, hits: 1 }])
+  }))
 
 describe('rules about requests of the protocol', () => {
   it('answer initialize, tools/list and GET, once each', async ({ mock }) => {
@@ -188,23 +184,21 @@ describe('rules about requests of the protocol', () => {
   })
 })
 
-describe('a tool with an output schema', () => {
-  it.for([
-    [{ id: 'n_1' }, undefined, { id: 'n_1' }],
-    [{ id: 7 }, true, undefined],
-  ])('whose result is %j', async ([body, isError, structured], { mock }) => {
-    const schema = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } }
-    await mock.call('PUT', '/_mock/connectors/pad', {
-      connector: 'pad',
-      authorization_type: 'NO_AUTH',
-      tools: [{ name: 'pad_get', description: 'Gets.', output_schema: schema, call: { method: 'GET', path: '/v1/n' } }],
-      responders: [{ on: { path: '/v1/n' }, respond: { body } }],
-    })
-    await mock.call('POST', '/connected_accounts', { connector: 'pad', ...ADA })
-    const client = await mock.connect({ path: '/mcp/v3/connections/pad' })
-    await client.listTools()
-    const result = await client.callTool({ name: 'pad_get', arguments: {} })
-    expect([result.isError, result.structuredContent]).toEqual([isError, structured])
-    if (isError) expect(textsOf(result)[0]).toContain('output_schema of pad_get')
+it.for([
+  [{ id: 'n_1' }, undefined, { id: 'n_1' }],
+  [{ id: 7 }, true, undefined],
+])('a tool with an output schema: whose result is %j', async ([body, isError, structured], { mock }) => {
+  const schema = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } }
+  await mock.call('PUT', '/_mock/connectors/pad', {
+    connector: 'pad',
+    authorization_type: 'NO_AUTH',
+    tools: [{ name: 'pad_get', description: 'Gets.', output_schema: schema, call: { method: 'GET', path: '/v1/n' } }],
+    responders: [{ on: { path: '/v1/n' }, respond: { body } }],
   })
+  await mock.call('POST', '/connected_accounts', { connector: 'pad', ...ADA })
+  const client = await mock.connect({ path: '/mcp/v3/connections/pad' })
+  await client.listTools()
+  const result = await client.callTool({ name: 'pad_get', arguments: {} })
+  expect([result.isError, result.structuredContent]).toEqual([isError, structured])
+  if (isError) expect(textsOf(result)[0]).toContain('output_schema of pad_get')
 })

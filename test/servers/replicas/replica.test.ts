@@ -79,39 +79,37 @@ it('a lease that ends while the database does not answer ends what its term keep
   ends.splice(0)
 })
 
-describe('a lease', () => {
-  const databaseOf = (answers: Partial<Database>): Database =>
-    Object.assign(Object.create(Database.prototype) as Database, { release: () => Promise.resolve(), ...answers })
+const databaseOf = (answers: Partial<Database>): Database =>
+  Object.assign(Object.create(Database.prototype) as Database, { release: () => Promise.resolve(), ...answers })
 
-  it.each([
-    // 0 + 1000 - 750, and 240 + 1000 - 750.
-    ['it was asked for', 0, 250],
-    ['its renewal was asked for', 1, 490],
-  ])('ends by the time before %s', async (_title, granted, end) => {
-    let [now, renewals] = [0, 0]
-    vi.spyOn(performance, 'now').mockImplementation(() => now)
-    const after = <T>(ms: number, answer: T): Promise<T> => ((now += ms), Promise.resolve(answer))
-    const renew = () => (renewals++ < granted ? after(200, true) : NEVER)
-    const database = databaseOf({ takeOver: () => after(240, { epoch: 1, ahead: 0 }), renew })
-    const lease = await Lease.take(database, SELF, 1000)
-    await expect.poll(() => renewals).toBe(granted + 1)
-    now = end - 1
-    expect(lease?.isHeld).toBe(true)
-    now = end
-    expect(lease?.isHeld).toBe(false)
-  })
+it.each([
+  // 0 + 1000 - 750, and 240 + 1000 - 750.
+  ['it was asked for', 0, 250],
+  ['its renewal was asked for', 1, 490],
+])('a lease ends by the time before %s', async (_title, granted, end) => {
+  let [now, renewals] = [0, 0]
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
+  const after = <T>(ms: number, answer: T): Promise<T> => ((now += ms), Promise.resolve(answer))
+  const renew = () => (renewals++ < granted ? after(200, true) : NEVER)
+  const database = databaseOf({ takeOver: () => after(240, { epoch: 1, ahead: 0 }), renew })
+  const lease = await Lease.take(database, SELF, 1000)
+  await expect.poll(() => renewals).toBe(granted + 1)
+  now = end - 1
+  expect(lease?.isHeld).toBe(true)
+  now = end
+  expect(lease?.isHeld).toBe(false)
+})
 
-  it('is not renewed after it is over', async () => {
-    const renew = vi.fn(() => Promise.resolve(true))
-    const lease = await Lease.take(
-      databaseOf({ takeOver: () => Promise.resolve({ epoch: 1, ahead: 0 }), renew }),
-      SELF,
-      1000,
-    )
-    await lease?.release()
-    await new Promise((turn) => setImmediate(turn))
-    expect(renew).not.toHaveBeenCalled()
-  })
+it('a lease is not renewed after it is over', async () => {
+  const renew = vi.fn(() => Promise.resolve(true))
+  const lease = await Lease.take(
+    databaseOf({ takeOver: () => Promise.resolve({ epoch: 1, ahead: 0 }), renew }),
+    SELF,
+    1000,
+  )
+  await lease?.release()
+  await new Promise((turn) => setImmediate(turn))
+  expect(renew).not.toHaveBeenCalled()
 })
 
 it.each([
@@ -222,35 +220,33 @@ it('bodies of 64 MiB are kept to be sent again, and a request whose body would g
   for (const response of sent) response.destroy()
 }, 60_000)
 
-describe('a request that was sent to a replica that fell silent', () => {
-  const target = async (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> => {
-    const server = createServer(answer).listen(0, '127.0.0.1')
-    ends.push(() => server.close().closeAllConnections())
-    await once(server, 'listening')
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  }
-  const silent = () => target(() => undefined)
-  const cases = [
-    ['GET', 'repeat', silent],
-    ['HEAD', 'repeat', silent],
-    ['POST', 'unknown', silent],
-    ['DELETE', 'unknown', silent],
-    ['POST', 'repeat', async () => `http://127.0.0.1:${await freePort()}`],
-    ['POST', 'repeat', () => target((_, response) => response.writeHead(421, { [NOT_ACTIVE]: 'secret' }).end())],
-    ['POST', 'answered', () => target((_, response) => response.writeHead(421, { [NOT_ACTIVE]: '1' }).end())],
-  ] as const
+const target = async (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> => {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  ends.push(() => server.close().closeAllConnections())
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+const silent = () => target(() => undefined)
+const cases = [
+  ['GET', 'repeat', silent],
+  ['HEAD', 'repeat', silent],
+  ['POST', 'unknown', silent],
+  ['DELETE', 'unknown', silent],
+  ['POST', 'repeat', async () => `http://127.0.0.1:${await freePort()}`],
+  ['POST', 'repeat', () => target((_, response) => response.writeHead(421, { [NOT_ACTIVE]: 'secret' }).end())],
+  ['POST', 'answered', () => target((_, response) => response.writeHead(421, { [NOT_ACTIVE]: '1' }).end())],
+] as const
 
-  it.each(cases)('%s: %s', async (method, outcome, start) => {
-    const forwarder = new Forwarder('secret')
-    ends.push(() => forwarder.close())
-    const url = await start()
-    const [request, response] = exchange(method)
-    const body = { start: Buffer.from(method === 'POST' ? '{}' : ''), rest: undefined }
-    const arrival = { isAdmitted: false, isEncrypted: false }
-    const sent = forwarder.forward({ epoch: 1, url }, { request, response, body, arrival })
-    forwarder.endBefore(2)
-    expect(await sent).toBe(outcome)
-  })
+it.each(cases)('a request that was sent to a replica that fell silent: %s: %s', async (method, outcome, start) => {
+  const forwarder = new Forwarder('secret')
+  ends.push(() => forwarder.close())
+  const url = await start()
+  const [request, response] = exchange(method)
+  const body = { start: Buffer.from(method === 'POST' ? '{}' : ''), rest: undefined }
+  const arrival = { isAdmitted: false, isEncrypted: false }
+  const sent = forwarder.forward({ epoch: 1, url }, { request, response, body, arrival })
+  forwarder.endBefore(2)
+  expect(await sent).toBe(outcome)
 })
 
 describe('a call of gRPC to a replica that stands by', () => {

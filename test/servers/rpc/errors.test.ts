@@ -46,69 +46,65 @@ function connectCall(mock: RpcMock, path: string, body: Uint8Array, headers: Hea
   return fetch(mock.url + path, { method: 'POST', headers: { ...mock.headers, ...headers }, body })
 }
 
-describe('an error of gRPC', () => {
-  it.for<[string, number, string, string, Uint8Array, Headers]>([
-    ['octets that are no message', 3, 'MALFORMED_BODY', LIST, envelope(GARBAGE), {}],
-    ['no message', 12, 'MALFORMED_BODY', LIST, Buffer.of(), {}],
-    ['an unknown encoding', 12, 'MALFORMED_BODY', LIST, envelope(GARBAGE, 1), { 'grpc-encoding': 'snappy' }],
-    ['an unreadable deadline', 3, 'MALFORMED_BODY', LIST, envelope(Buffer.of()), { 'grpc-timeout': 'soon' }],
-    ['a message that is too large', 8, 'BODY_TOO_LARGE', LIST, envelope(Buffer.alloc(2000)), {}],
-    [
-      'a message that is too large once it is unpacked',
-      8,
-      'BODY_TOO_LARGE',
-      LIST,
-      envelope(gzipSync(Buffer.alloc(100_000)), 1),
-      { 'grpc-encoding': 'gzip' },
-    ],
-    ['a method that is not served', 12, 'PATH_NOT_FOUND', ARCHIVE, envelope(Buffer.of()), {}],
-    ['a service that is not known', 12, 'PATH_NOT_FOUND', '/acme.other.v1.Other/Do', envelope(Buffer.of()), {}],
-    [
-      'a service without a health',
-      5,
-      'PATH_NOT_FOUND',
-      '/grpc.health.v1.Health/Check',
-      envelope(Buffer.of(10, 1, 65)),
-      {},
-    ],
-    ['no access token', 16, 'UNAUTHENTICATED', LIST, envelope(Buffer.of()), { authorization: '' }],
-    ['a missing field', 3, 'VALIDATION_FAILED', CREATE, envelope(Buffer.of()), {}],
-  ])(
-    'has grpc-status-details-bin with code, message and ErrorInfo: %s',
-    async ([_what, code, word, path, body, headers], { startMock }) => {
-      const mock = await startMock({ bodyLimit: 1000 })
-      const trailers = await grpc(mock, path, body, { 'x-request-id': 'mine-1', ...headers })
-      expect(trailers.get('grpc-status')).toBe(String(code))
-      expect(trailers.get('grpc-status-details-bin')).toMatch(/\w/)
-      const error = findTrailerError(trailers)
-      expect(error?.code).toBe(code)
-      expect(error?.rawMessage).toBe(decodeURIComponent(trailers.get('grpc-message') ?? ''))
-      expect(error?.findDetails(ErrorInfoSchema)).toMatchObject([
-        { errorCode: word, requestInfo: { requestId: 'mine-1' } },
-      ])
-      expect(trailers.get('x-request-id')).toBe('mine-1')
-    },
-  )
+it.for<[string, number, string, string, Uint8Array, Headers]>([
+  ['octets that are no message', 3, 'MALFORMED_BODY', LIST, envelope(GARBAGE), {}],
+  ['no message', 12, 'MALFORMED_BODY', LIST, Buffer.of(), {}],
+  ['an unknown encoding', 12, 'MALFORMED_BODY', LIST, envelope(GARBAGE, 1), { 'grpc-encoding': 'snappy' }],
+  ['an unreadable deadline', 3, 'MALFORMED_BODY', LIST, envelope(Buffer.of()), { 'grpc-timeout': 'soon' }],
+  ['a message that is too large', 8, 'BODY_TOO_LARGE', LIST, envelope(Buffer.alloc(2000)), {}],
+  [
+    'a message that is too large once it is unpacked',
+    8,
+    'BODY_TOO_LARGE',
+    LIST,
+    envelope(gzipSync(Buffer.alloc(100_000)), 1),
+    { 'grpc-encoding': 'gzip' },
+  ],
+  ['a method that is not served', 12, 'PATH_NOT_FOUND', ARCHIVE, envelope(Buffer.of()), {}],
+  ['a service that is not known', 12, 'PATH_NOT_FOUND', '/acme.other.v1.Other/Do', envelope(Buffer.of()), {}],
+  [
+    'a service without a health',
+    5,
+    'PATH_NOT_FOUND',
+    '/grpc.health.v1.Health/Check',
+    envelope(Buffer.of(10, 1, 65)),
+    {},
+  ],
+  ['no access token', 16, 'UNAUTHENTICATED', LIST, envelope(Buffer.of()), { authorization: '' }],
+  ['a missing field', 3, 'VALIDATION_FAILED', CREATE, envelope(Buffer.of()), {}],
+])(
+  'an error of gRPC has grpc-status-details-bin with code, message and ErrorInfo: %s',
+  async ([_what, code, word, path, body, headers], { startMock }) => {
+    const mock = await startMock({ bodyLimit: 1000 })
+    const trailers = await grpc(mock, path, body, { 'x-request-id': 'mine-1', ...headers })
+    expect(trailers.get('grpc-status')).toBe(String(code))
+    expect(trailers.get('grpc-status-details-bin')).toMatch(/\w/)
+    const error = findTrailerError(trailers)
+    expect(error?.code).toBe(code)
+    expect(error?.rawMessage).toBe(decodeURIComponent(trailers.get('grpc-message') ?? ''))
+    expect(error?.findDetails(ErrorInfoSchema)).toMatchObject([
+      { errorCode: word, requestInfo: { requestId: 'mine-1' } },
+    ])
+    expect(trailers.get('x-request-id')).toBe('mine-1')
+  },
+)
 
-  it.for(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
-    'has ErrorInfo for a message that is too large, by %s',
-    async (protocol, { startMock }) => {
-      const mock = await startMock({ bodyLimit: 1000 })
-      const accounts = createClient(ConnectedAccounts, TRANSPORTS[protocol](mock.url))
-      const large = { connector: 'mail', identifier: 'a'.repeat(1001) }
-      const error = await failure(accounts.createAccount(large, { headers: mock.headers }))
-      const id = error.metadata.get('x-request-id')
+it.for(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
+  'an error of gRPC has ErrorInfo for a message that is too large, by %s',
+  async (protocol, { startMock }) => {
+    const mock = await startMock({ bodyLimit: 1000 })
+    const accounts = createClient(ConnectedAccounts, TRANSPORTS[protocol](mock.url))
+    const large = { connector: 'mail', identifier: 'a'.repeat(1001) }
+    const error = await failure(accounts.createAccount(large, { headers: mock.headers }))
+    const id = error.metadata.get('x-request-id')
 
-      expect(error.code).toBe(Code.ResourceExhausted)
-      expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
-        { errorCode: 'BODY_TOO_LARGE', requestInfo: { requestId: id } },
-      ])
-      expect(entriesOf(mock)).toMatchObject([
-        { id, status: 413, error_code: 'BODY_TOO_LARGE', method: CREATE.slice(1) },
-      ])
-    },
-  )
-})
+    expect(error.code).toBe(Code.ResourceExhausted)
+    expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
+      { errorCode: 'BODY_TOO_LARGE', requestInfo: { requestId: id } },
+    ])
+    expect(entriesOf(mock)).toMatchObject([{ id, status: 413, error_code: 'BODY_TOO_LARGE', method: CREATE.slice(1) }])
+  },
+)
 
 describe('a request of Connect that does not decode', () => {
   it.for<[string, string, Uint8Array]>([
@@ -149,56 +145,52 @@ describe('a request of Connect that does not decode', () => {
   })
 })
 
-describe('a deadline beyond what a timer takes, 24.8 days', () => {
-  it.each<[string, Headers]>([
-    ['grpc-timeout', { 'grpc-timeout': '99999999H' }],
-    ['grpc-timeout just beyond', { 'grpc-timeout': '2147484S' }],
-    ['grpc-timeout just below', { 'grpc-timeout': '2147483S' }],
-  ])('counts as none: %s', async (_name, headers) => {
-    const warnings: string[] = []
-    const note = (warning: Error): void => void warnings.push(warning.message)
-    process.on('warning', note)
-    await withRpc({}, async (mock) => {
-      expect((await grpc(mock, LIST, envelope(Buffer.of()), headers)).get('grpc-status')).toBe('0')
-      const asked = { 'content-type': 'application/json', 'connect-timeout-ms': '9999999999' }
-      expect((await connectCall(mock, LIST, Buffer.from('{}'), asked)).status).toBe(200)
-    })
-    process.off('warning', note)
-    expect(warnings).toEqual([])
+it.each<[string, Headers]>([
+  ['grpc-timeout', { 'grpc-timeout': '99999999H' }],
+  ['grpc-timeout just beyond', { 'grpc-timeout': '2147484S' }],
+  ['grpc-timeout just below', { 'grpc-timeout': '2147483S' }],
+])('a deadline beyond what a timer takes, 24.8 days counts as none: %s', async (_name, headers) => {
+  const warnings: string[] = []
+  const note = (warning: Error): void => void warnings.push(warning.message)
+  process.on('warning', note)
+  await withRpc({}, async (mock) => {
+    expect((await grpc(mock, LIST, envelope(Buffer.of()), headers)).get('grpc-status')).toBe('0')
+    const asked = { 'content-type': 'application/json', 'connect-timeout-ms': '9999999999' }
+    expect((await connectCall(mock, LIST, Buffer.from('{}'), asked)).status).toBe(200)
   })
+  process.off('warning', note)
+  expect(warnings).toEqual([])
 })
 
-describe('UNIMPLEMENTED', () => {
-  it('names the method, its path and where to read on, in at most 200 characters', async ({ mock }) => {
-    const accounts = createClient(ConnectedAccounts, TRANSPORTS['grpc over HTTP/2'](mock.url))
-    const error = await failure(accounts.archiveAccount({}, { headers: mock.headers }))
-    expect(error.rawMessage).toBe(
-      'acme.tools.v1.ConnectedAccounts/ArchiveAccount is not served: ' +
-        'the mock does not serve POST /api/v1/connected_accounts:archive; see toolmock explain G62',
+it('UNIMPLEMENTED: names the method, its path and where to read on, in at most 200 characters', async ({ mock }) => {
+  const accounts = createClient(ConnectedAccounts, TRANSPORTS['grpc over HTTP/2'](mock.url))
+  const error = await failure(accounts.archiveAccount({}, { headers: mock.headers }))
+  expect(error.rawMessage).toBe(
+    'acme.tools.v1.ConnectedAccounts/ArchiveAccount is not served: ' +
+      'the mock does not serve POST /api/v1/connected_accounts:archive; see toolmock explain G62',
+  )
+  for (const [name, length] of [
+    ['Do', 77],
+    ['a'.repeat(500), 200],
+  ] as const) {
+    const message = decodeURIComponent(
+      (await grpc(mock, `/acme.Other/${name}`, envelope(Buffer.of()))).get('grpc-message') ?? '',
     )
-    for (const [name, length] of [
-      ['Do', 77],
-      ['a'.repeat(500), 200],
-    ] as const) {
-      const message = decodeURIComponent(
-        (await grpc(mock, `/acme.Other/${name}`, envelope(Buffer.of()))).get('grpc-message') ?? '',
-      )
-      expect(message).toMatch(/^acme\.Other\/.* see toolmock explain G62$/)
-      expect(message.length).toBe(length)
-    }
-  })
+    expect(message).toMatch(/^acme\.Other\/.* see toolmock explain G62$/)
+    expect(message.length).toBe(length)
+  }
+})
 
-  it.for([
-    ['ListAccount', true],
-    ['ListAcounts', true],
-    ['ListAddresses', false],
-    ['CreateOrganization', false],
-    ['DeleteUser', false],
-  ])('for %s suggests a method: %s, only where one is a slip away', async ([name, suggests], { mock }) => {
-    const path = `/acme.tools.v1.ConnectedAccounts/${name}`
-    const message = decodeURIComponent((await grpc(mock, path, envelope(Buffer.of()))).get('grpc-message') ?? '')
-    expect(message.includes('did you mean acme.tools.v1.ConnectedAccounts/ListAccounts?')).toBe(suggests)
-    expect(message.includes('did you mean')).toBe(suggests)
-    expect(message.length).toBeLessThanOrEqual(200)
-  })
+it.for([
+  ['ListAccount', true],
+  ['ListAcounts', true],
+  ['ListAddresses', false],
+  ['CreateOrganization', false],
+  ['DeleteUser', false],
+])('UNIMPLEMENTED: for %s suggests a method: %s, only where one is a slip away', async ([name, suggests], { mock }) => {
+  const path = `/acme.tools.v1.ConnectedAccounts/${name}`
+  const message = decodeURIComponent((await grpc(mock, path, envelope(Buffer.of()))).get('grpc-message') ?? '')
+  expect(message.includes('did you mean acme.tools.v1.ConnectedAccounts/ListAccounts?')).toBe(suggests)
+  expect(message.includes('did you mean')).toBe(suggests)
+  expect(message.length).toBeLessThanOrEqual(200)
 })

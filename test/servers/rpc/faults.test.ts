@@ -75,27 +75,25 @@ describe('a fault of a scenario, by gRPC', () => {
   )
 })
 
-describe('a barrier', () => {
-  it('lets calls go on once so many are there', async ({ mock }) => {
-    await scenario(mock, { ...ALL, do: [{ hold_until: { requests: 2, within: '60s' } }] })
-    const client = clientOf(ConnectedAccounts, mock)
-    const calls = [1, 2].map(() => client.listAccounts({}, { headers: mock.headers }))
-    expect((await Promise.all(calls)).map(({ totalSize }) => totalSize)).toEqual([0n, 0n])
-  })
+it('a barrier lets calls go on once so many are there', async ({ mock }) => {
+  await scenario(mock, { ...ALL, do: [{ hold_until: { requests: 2, within: '60s' } }] })
+  const client = clientOf(ConnectedAccounts, mock)
+  const calls = [1, 2].map(() => client.listAccounts({}, { headers: mock.headers }))
+  expect((await Promise.all(calls)).map(({ totalSize }) => totalSize)).toEqual([0n, 0n])
+})
 
-  it('does not count a call whose client has gone', async ({ mock }) => {
-    await scenario(mock, { ...ALL, do: [{ hold_until: { requests: 2, within: '60s' } }] })
-    const client = clientOf(ConnectedAccounts, mock)
-    const controller = new AbortController()
-    const gone = failure(client.listAccounts({}, { headers: mock.headers, signal: controller.signal }))
-    await fired(mock)
-    controller.abort()
-    expect((await gone).code).toBe(Code.Canceled)
-    const { journals, defaultEnvironment } = mock.app.services
-    await journals.of(defaultEnvironment()!).wait({ operation: 'list_connected_accounts' })
-    const calls = [1, 2].map(() => client.listAccounts({}, { headers: mock.headers }))
-    expect(await Promise.all(calls)).toHaveLength(2)
-  })
+it('a barrier does not count a call whose client has gone', async ({ mock }) => {
+  await scenario(mock, { ...ALL, do: [{ hold_until: { requests: 2, within: '60s' } }] })
+  const client = clientOf(ConnectedAccounts, mock)
+  const controller = new AbortController()
+  const gone = failure(client.listAccounts({}, { headers: mock.headers, signal: controller.signal }))
+  await fired(mock)
+  controller.abort()
+  expect((await gone).code).toBe(Code.Canceled)
+  const { journals, defaultEnvironment } = mock.app.services
+  await journals.of(defaultEnvironment()!).wait({ operation: 'list_connected_accounts' })
+  const calls = [1, 2].map(() => client.listAccounts({}, { headers: mock.headers }))
+  expect(await Promise.all(calls)).toHaveLength(2)
 })
 
 describe('a deadline', () => {
@@ -190,14 +188,12 @@ describe('grpc.health.v1', () => {
   })
 })
 
-describe('the contract record', () => {
-  it('counts gRPC calls like requests', async ({ mock }) => {
-    await failure(clientOf(ConnectedAccounts, mock).createAccount({ connector: 'mail' }, { headers: mock.headers }))
-    const answer = await fetch(`${mock.url}/_mock/contract`)
-    const report = JSON.stringify(await answer.json())
-    expect(report).toContain('"operation":"create_connected_account"')
-    expect(report).toContain('identifier')
-    const judged = await fetch(`${mock.url}/_mock/contract?judge=prism`)
-    expect(judged.status).toBe(200)
-  })
+it('the contract record counts gRPC calls like requests', async ({ mock }) => {
+  await failure(clientOf(ConnectedAccounts, mock).createAccount({ connector: 'mail' }, { headers: mock.headers }))
+  const answer = await fetch(`${mock.url}/_mock/contract`)
+  const report = JSON.stringify(await answer.json())
+  expect(report).toContain('"operation":"create_connected_account"')
+  expect(report).toContain('identifier')
+  const judged = await fetch(`${mock.url}/_mock/contract?judge=prism`)
+  expect(judged.status).toBe(200)
 })

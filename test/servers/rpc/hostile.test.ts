@@ -226,67 +226,65 @@ describe('very many streams', () => {
   })
 })
 
-describe('a client that leaves', () => {
-  it('right after its call causes no error in the log', async () => {
+it('a client that leaves: right after its call causes no error in the log', async () => {
+  const failures: unknown[] = []
+  await withRpc({ log: { ...SILENT, error: (...failure) => void failures.push(failure) } }, async (mock) => {
+    const lines = [
+      'POST /acme.tools.v1.Tools/ListTools HTTP/1.1',
+      'Host: localhost',
+      'Content-Type: application/json',
+      'Connect-Protocol-Version: 1',
+      `Authorization: ${mock.headers.authorization}`,
+      'Content-Length: 17',
+    ]
+    const call = async (): Promise<void> => {
+      const socket = socketTo(mock)
+      socket.write(`${lines.join('\r\n')}\r\n\r\n{"pageSize":1000}`, () => socket.resetAndDestroy())
+      await once(socket, 'close')
+    }
+    for (let turn = 0; turn < 20; turn++) await Promise.all(Array.from({ length: 15 }, call))
+    await servesOthers(mock)
+  })
+  expect(failures).toEqual([])
+})
+
+it.each(['application/grpc-web+json', 'application/json'])(
+  'a client that leaves: while a large answer of %s is sent to it, which it does not read, ends only its connection',
+  async (type) => {
     const failures: unknown[] = []
-    await withRpc({ log: { ...SILENT, error: (...failure) => void failures.push(failure) } }, async (mock) => {
+    const note = (...failure: unknown[]): void => void failures.push(failure)
+    process.on('unhandledRejection', note)
+    await withRpc({ log: { ...SILENT, error: note } }, async (mock) => {
+      const call = { method: 'GET', path: '/' }
+      for (const connector of ['one', 'two', 'three']) {
+        const input_schema = { type: 'object', description: 'x'.repeat(8_000_000) }
+        const tools = [{ name: `${connector}_tool`, description: 'Large.', input_schema, call }]
+        const put = await fetch(`${mock.url}/_mock/connectors/${connector}`, {
+          method: 'PUT',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ connector, authorization_type: 'API_KEY', tools }),
+        })
+        expect(put.status).toBe(200)
+      }
+      const message = '{"pageSize":1000}'
+      const body = type.includes('grpc') ? Buffer.from(`\0\0\0\0\x11${message}`) : Buffer.from(message)
+      const socket = socketTo(mock).pause()
       const lines = [
         'POST /acme.tools.v1.Tools/ListTools HTTP/1.1',
         'Host: localhost',
-        'Content-Type: application/json',
+        `Content-Type: ${type}`,
         'Connect-Protocol-Version: 1',
         `Authorization: ${mock.headers.authorization}`,
-        'Content-Length: 17',
+        `Content-Length: ${body.length}`,
       ]
-      const call = async (): Promise<void> => {
-        const socket = socketTo(mock)
-        socket.write(`${lines.join('\r\n')}\r\n\r\n{"pageSize":1000}`, () => socket.resetAndDestroy())
-        await once(socket, 'close')
-      }
-      for (let turn = 0; turn < 20; turn++) await Promise.all(Array.from({ length: 15 }, call))
+      socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+      socket.write(body)
+      while (!entriesOf(mock).some(({ operation }) => operation === 'list_tools')) await servesOthers(mock)
       await servesOthers(mock)
+      socket.resetAndDestroy()
+      for (let turn = 0; turn < 5; turn++) await servesOthers(mock)
     })
+    process.off('unhandledRejection', note)
     expect(failures).toEqual([])
-  })
-
-  it.each(['application/grpc-web+json', 'application/json'])(
-    'while a large answer of %s is sent to it, which it does not read, ends only its connection',
-    async (type) => {
-      const failures: unknown[] = []
-      const note = (...failure: unknown[]): void => void failures.push(failure)
-      process.on('unhandledRejection', note)
-      await withRpc({ log: { ...SILENT, error: note } }, async (mock) => {
-        const call = { method: 'GET', path: '/' }
-        for (const connector of ['one', 'two', 'three']) {
-          const input_schema = { type: 'object', description: 'x'.repeat(8_000_000) }
-          const tools = [{ name: `${connector}_tool`, description: 'Large.', input_schema, call }]
-          const put = await fetch(`${mock.url}/_mock/connectors/${connector}`, {
-            method: 'PUT',
-            headers: { 'Content-Type': 'application/json' },
-            body: JSON.stringify({ connector, authorization_type: 'API_KEY', tools }),
-          })
-          expect(put.status).toBe(200)
-        }
-        const message = '{"pageSize":1000}'
-        const body = type.includes('grpc') ? Buffer.from(`\0\0\0\0\x11${message}`) : Buffer.from(message)
-        const socket = socketTo(mock).pause()
-        const lines = [
-          'POST /acme.tools.v1.Tools/ListTools HTTP/1.1',
-          'Host: localhost',
-          `Content-Type: ${type}`,
-          'Connect-Protocol-Version: 1',
-          `Authorization: ${mock.headers.authorization}`,
-          `Content-Length: ${body.length}`,
-        ]
-        socket.write(`${lines.join('\r\n')}\r\n\r\n`)
-        socket.write(body)
-        while (!entriesOf(mock).some(({ operation }) => operation === 'list_tools')) await servesOthers(mock)
-        await servesOthers(mock)
-        socket.resetAndDestroy()
-        for (let turn = 0; turn < 5; turn++) await servesOthers(mock)
-      })
-      process.off('unhandledRejection', note)
-      expect(failures).toEqual([])
-    },
-  )
-})
+  },
+)

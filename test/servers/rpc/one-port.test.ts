@@ -117,55 +117,53 @@ describe('REST over HTTP/2 without TLS, by prior knowledge', () => {
   })
 })
 
-describe('one port', () => {
-  it('recognizes HTTP/2 and HTTP/1.1 by the first bytes, in one piece or in many', async ({ mock: { url } }) => {
-    const { port } = new URL(url)
-    const socket = connectSocket(Number(port), '127.0.0.1').setNoDelay(true).setEncoding('latin1')
-    for (const octet of 'PROPFIND /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n') {
-      socket.write(octet)
-      await new Promise(setImmediate)
-    }
-    const [first] = (await once(socket, 'data')) as [string]
-    expect(first).toMatch(/^HTTP\/1\.1 404 /)
-    socket.destroy()
-    const other = connectSocket(Number(port), '127.0.0.1').setNoDelay(true)
-    for (const octet of Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1')) {
-      other.write(Buffer.of(octet))
-      await new Promise(setImmediate)
-    }
-    const [settings] = (await once(other, 'data')) as [Buffer]
-    // The type of the first frame is SETTINGS.
-    expect(settings[3]).toBe(4)
-    other.destroy()
-  })
+it('one port recognizes HTTP/2 and HTTP/1.1 by the first bytes, in one piece or in many', async ({ mock: { url } }) => {
+  const { port } = new URL(url)
+  const socket = connectSocket(Number(port), '127.0.0.1').setNoDelay(true).setEncoding('latin1')
+  for (const octet of 'PROPFIND /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n') {
+    socket.write(octet)
+    await new Promise(setImmediate)
+  }
+  const [first] = (await once(socket, 'data')) as [string]
+  expect(first).toMatch(/^HTTP\/1\.1 404 /)
+  socket.destroy()
+  const other = connectSocket(Number(port), '127.0.0.1').setNoDelay(true)
+  for (const octet of Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1')) {
+    other.write(Buffer.of(octet))
+    await new Promise(setImmediate)
+  }
+  const [settings] = (await once(other, 'data')) as [Buffer]
+  // The type of the first frame is SETTINGS.
+  expect(settings[3]).toBe(4)
+  other.destroy()
+})
 
-  it('serves HTTP/1.1 and HTTP/2 by ALPN with TLS', async ({ startMock }) => {
-    const { app, url } = await startMock({ tls: { hosts: [] } })
-    const ca = readFileSync(app.authorityFile ?? '')
-    await withSession(
-      { url },
-      async (session) => {
-        expect((await ask(session, { ':path': '/_mock/ready' })).status).toBe(200)
-        expect(session.alpnProtocol).toBe('h2')
-      },
-      ca,
-    )
-    const { port } = new URL(url)
-    const socket = connectTls({ port: Number(port), host: '127.0.0.1', ca, ALPNProtocols: ['http/1.1'] })
-    await once(socket, 'secureConnect')
-    expect(socket.alpnProtocol).toBe('http/1.1')
-    socket.write('GET /_mock/ready HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n')
-    const [answer] = (await once(socket.setEncoding('latin1'), 'data')) as [string]
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
-    socket.destroy()
-  })
+it('one port serves HTTP/1.1 and HTTP/2 by ALPN with TLS', async ({ startMock }) => {
+  const { app, url } = await startMock({ tls: { hosts: [] } })
+  const ca = readFileSync(app.authorityFile ?? '')
+  await withSession(
+    { url },
+    async (session) => {
+      expect((await ask(session, { ':path': '/_mock/ready' })).status).toBe(200)
+      expect(session.alpnProtocol).toBe('h2')
+    },
+    ca,
+  )
+  const { port } = new URL(url)
+  const socket = connectTls({ port: Number(port), host: '127.0.0.1', ca, ALPNProtocols: ['http/1.1'] })
+  await once(socket, 'secureConnect')
+  expect(socket.alpnProtocol).toBe('http/1.1')
+  socket.write('GET /_mock/ready HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n')
+  const [answer] = (await once(socket.setEncoding('latin1'), 'data')) as [string]
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  socket.destroy()
+})
 
-  it('serves no HTTP/2 without descriptors', async ({ startMock }) => {
-    const { url } = await startMock({ descriptors: [] })
-    const session = connect(url)
-    const [error] = (await once(session, 'error')) as [Error]
-    expect(error.message).toMatch(/Protocol error|ECONNRESET|closed/i)
-  })
+it('one port serves no HTTP/2 without descriptors', async ({ startMock }) => {
+  const { url } = await startMock({ descriptors: [] })
+  const session = connect(url)
+  const [error] = (await once(session, 'error')) as [Error]
+  expect(error.message).toMatch(/Protocol error|ECONNRESET|closed/i)
 })
 
 describe('the limits of HTTP/2', () => {

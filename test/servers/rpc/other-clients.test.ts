@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { create, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
 import type { GenMessage } from '@bufbuild/protobuf/codegenv2'
 import { type Client, credentials, makeClientConstructor, Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { ToolmockProcess } from '../../app/cli/toolmock-process.ts'
 import { ConnectedAccounts } from '../../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
 import { describeWith, PYTHON } from '../../support/machine.ts'
@@ -64,34 +64,32 @@ function call(client: Client, name: string, message: object, token: string): Pro
   })
 }
 
-describe('grpc-js', () => {
-  const Connected = makeClientConstructor({}, ConnectedAccounts.typeName)
+const Connected = makeClientConstructor({}, ConnectedAccounts.typeName)
 
-  it('calls without TLS', async ({ mock: { url, token } }) => {
-    const client = new Connected(new URL(url).host, credentials.createInsecure())
-    try {
-      const made = await call(client, 'CreateAccount', { connector: 'mail', identifier: 'ada@example.com' }, token)
-      expect(made).toMatchObject({ connectedAccount: { connector: 'mail', status: 3 } })
-      const missing = call(client, 'GetDetails', { id: 'ca_unknown' }, token)
-      await expect(missing).rejects.toMatchObject({
-        code: status.NOT_FOUND,
-        details: expect.stringContaining('ca_unknown'),
-      })
-      await expect(call(client, 'ArchiveAccount', {}, token)).rejects.toMatchObject({ code: status.UNIMPLEMENTED })
-      await expect(call(client, 'ListAccounts', {}, 'other')).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
-    } finally {
-      client.close()
-    }
-  })
+it('grpc-js: calls without TLS', async ({ mock: { url, token } }) => {
+  const client = new Connected(new URL(url).host, credentials.createInsecure())
+  try {
+    const made = await call(client, 'CreateAccount', { connector: 'mail', identifier: 'ada@example.com' }, token)
+    expect(made).toMatchObject({ connectedAccount: { connector: 'mail', status: 3 } })
+    const missing = call(client, 'GetDetails', { id: 'ca_unknown' }, token)
+    await expect(missing).rejects.toMatchObject({
+      code: status.NOT_FOUND,
+      details: expect.stringContaining('ca_unknown'),
+    })
+    await expect(call(client, 'ArchiveAccount', {}, token)).rejects.toMatchObject({ code: status.UNIMPLEMENTED })
+    await expect(call(client, 'ListAccounts', {}, 'other')).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
+  } finally {
+    client.close()
+  }
+})
 
-  it('calls over TLS', async ({ startMock }) => {
-    const { url, app } = await startMock({ tls: { hosts: [] } })
-    const roots = readFileSync(app.authorityFile ?? '')
-    const client = new Connected(new URL(url).host, credentials.createSsl(roots))
-    try {
-      await expect(call(client, 'ListAccounts', {}, 'other')).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
-    } finally {
-      client.close()
-    }
-  })
+it('grpc-js: calls over TLS', async ({ startMock }) => {
+  const { url, app } = await startMock({ tls: { hosts: [] } })
+  const roots = readFileSync(app.authorityFile ?? '')
+  const client = new Connected(new URL(url).host, credentials.createSsl(roots))
+  try {
+    await expect(call(client, 'ListAccounts', {}, 'other')).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
+  } finally {
+    client.close()
+  }
 })

@@ -198,122 +198,118 @@ describe('a page token of another environment (G60)', () => {
   })
 })
 
-describe('page tokens and filters', () => {
-  it.for([
-    [LIST, {}, LIST, { connector: 'mail' }],
-    [LIST, { connector: 'mail' }, LIST, {}],
-    [LIST, { connector: 'mail' }, LIST, { connector: 'weather' }],
-    [LIST, { connector: 'mail' }, LIST, { provider: 'mail' }],
-    [LIST, { organization_id: 'org_even' }, LIST, { user_id: 'org_even' }],
-    [LIST, { query: 'person' }, LIST, { query: 'persons' }],
-    [LIST, { query: 'person' }, SEARCH, { query: 'person' }],
-    [SEARCH, { query: 'person' }, LIST, { query: 'person' }],
-    [SEARCH, { query: 'person' }, SEARCH, { query: 'erson' }],
-    [LIST, { connection_names: ['mail'] }, LIST, { connection_names: ['mail', 'weather'] }],
-    [LIST, { connection_names: ['mail'] }, LIST, { connector: 'mail' }],
-  ] as const satisfies readonly (readonly [string, Query, string, Query])[])(
-    'a token of %s with %j answers 400 at %s with %j (G4)',
-    async ([path, query, otherPath, otherQuery], { startMock }) => {
-      const mock = await startMock({ seed: numbered(12) })
-      const { next } = await page(mock, path, { ...query, page_size: 1 })
-      expect(next).not.toBe('')
-      const answer = await mock.api.get(otherPath, { ...otherQuery, page_size: 1, page_token: next })
-      expectError(answer, 400, 'INVALID_PAGE_TOKEN')
-    },
-  )
-
-  it('a token is valid for any order of the filters', async ({ startMock }) => {
+it.for([
+  [LIST, {}, LIST, { connector: 'mail' }],
+  [LIST, { connector: 'mail' }, LIST, {}],
+  [LIST, { connector: 'mail' }, LIST, { connector: 'weather' }],
+  [LIST, { connector: 'mail' }, LIST, { provider: 'mail' }],
+  [LIST, { organization_id: 'org_even' }, LIST, { user_id: 'org_even' }],
+  [LIST, { query: 'person' }, LIST, { query: 'persons' }],
+  [LIST, { query: 'person' }, SEARCH, { query: 'person' }],
+  [SEARCH, { query: 'person' }, LIST, { query: 'person' }],
+  [SEARCH, { query: 'person' }, SEARCH, { query: 'erson' }],
+  [LIST, { connection_names: ['mail'] }, LIST, { connection_names: ['mail', 'weather'] }],
+  [LIST, { connection_names: ['mail'] }, LIST, { connector: 'mail' }],
+] as const satisfies readonly (readonly [string, Query, string, Query])[])(
+  'page tokens and filters: a token of %s with %j answers 400 at %s with %j (G4)',
+  async ([path, query, otherPath, otherQuery], { startMock }) => {
     const mock = await startMock({ seed: numbered(12) })
-    const { next } = await page(mock, LIST, { provider: 'mail', connector: 'mail', page_size: 1 })
-    expect((await page(mock, LIST, { page_token: next, connector: 'mail', provider: 'mail' })).ids[0]).toBe('ca_3')
-  })
+    const { next } = await page(mock, path, { ...query, page_size: 1 })
+    expect(next).not.toBe('')
+    const answer = await mock.api.get(otherPath, { ...otherQuery, page_size: 1, page_token: next })
+    expectError(answer, 400, 'INVALID_PAGE_TOKEN')
+  },
+)
 
-  it('a token is valid for any order of the connection names', async ({ startMock }) => {
-    const mock = await startMock({ seed: numbered(12) })
-    const { next } = await page(mock, LIST, { connection_names: ['weather', 'mail'], page_size: 1 })
-    const second = await page(mock, LIST, { page_token: next, connection_names: ['mail', 'weather'] })
-    expect(second.ids[0]).toBe('ca_1')
-  })
+it('page tokens and filters: a token is valid for any order of the filters', async ({ startMock }) => {
+  const mock = await startMock({ seed: numbered(12) })
+  const { next } = await page(mock, LIST, { provider: 'mail', connector: 'mail', page_size: 1 })
+  expect((await page(mock, LIST, { page_token: next, connector: 'mail', provider: 'mail' })).ids[0]).toBe('ca_3')
 })
 
-describe('GET /connected_accounts', () => {
-  const seed = {
-    accounts: [
-      { id: 'ca_a', connector: 'mail', identifier: 'Ada@example.com', organization_id: 'org_1' },
-      { id: 'ca_b', connector: 'mail', identifier: 'Ada@example.com', user_id: 'user_1' },
-      { id: 'ca_c', connector: 'weather', identifier: 'grace', organization_id: 'org_1', user_id: 'user_1' },
-      { id: 'ca_d', connector: 'encyclopedia', identifier: 'a.b*c%d_e' },
-    ],
-  }
+it('page tokens and filters: a token is valid for any order of the connection names', async ({ startMock }) => {
+  const mock = await startMock({ seed: numbered(12) })
+  const { next } = await page(mock, LIST, { connection_names: ['weather', 'mail'], page_size: 1 })
+  const second = await page(mock, LIST, { page_token: next, connection_names: ['mail', 'weather'] })
+  expect(second.ids[0]).toBe('ca_1')
+})
 
-  it.for([
-    [{}, ['ca_a', 'ca_b', 'ca_c', 'ca_d']],
-    [{ organization_id: 'org_1' }, ['ca_a', 'ca_c']],
-    [{ organization_id: 'org_' }, []],
-    [{ user_id: 'user_1' }, ['ca_b', 'ca_c']],
-    [{ organization_id: 'org_1', user_id: 'user_1' }, ['ca_c']],
-    [{ connector: 'mail' }, ['ca_a', 'ca_b']],
-    [{ connector: 'nobody' }, []],
-    [{ provider: 'weather' }, ['ca_c']],
-    [{ identifier: 'Ada@example.com' }, ['ca_a', 'ca_b']],
-    [{ identifier: 'ada@example.com' }, []],
-    [{ identifier: 'Ada' }, []],
-    [{ query: 'ADA' }, ['ca_a', 'ca_b']],
-    [{ query: 'g' }, ['ca_c']],
-    [{ query: 'MAIL' }, ['ca_a', 'ca_b']],
-    [{ query: 'mail', organization_id: 'org_1' }, ['ca_a']],
-    [{ query: '.*' }, []],
-    [{ query: '%' }, ['ca_d']],
-    [{ query: 'b*c' }, ['ca_d']],
-    [{ query: 'a_b' }, []],
-    [{ connection_names: 'weather' }, ['ca_c']],
-    [{ connection_names: ['weather', 'mail', 'weather'] }, ['ca_a', 'ca_b', 'ca_c']],
-    [{ connection_names: ['nobody', 'encyclopedia'] }, ['ca_d']],
-    [{ organization_id: '', connector: '' }, ['ca_a', 'ca_b', 'ca_c', 'ca_d']],
-    [{ connection_names: '' }, ['ca_a', 'ca_b', 'ca_c', 'ca_d']],
-    [{ connection_names: ['', 'weather'] }, ['ca_c']],
-    [{ connection_names: '', connector: 'weather' }, ['ca_c']],
-  ])('answers to %j with %j (G1)', async ([query, expected], { startMock }) => {
-    const mock = await startMock({ seed })
-    expect(await page(mock, LIST, query)).toMatchObject({ ids: expected, total: expected.length })
-  })
+const seed = {
+  accounts: [
+    { id: 'ca_a', connector: 'mail', identifier: 'Ada@example.com', organization_id: 'org_1' },
+    { id: 'ca_b', connector: 'mail', identifier: 'Ada@example.com', user_id: 'user_1' },
+    { id: 'ca_c', connector: 'weather', identifier: 'grace', organization_id: 'org_1', user_id: 'user_1' },
+    { id: 'ca_d', connector: 'encyclopedia', identifier: 'a.b*c%d_e' },
+  ],
+}
 
-  it.for([
-    ['0', 10],
-    ['1', 1],
-    ['100', 100],
-  ])('answers %s accounts a page as %i (G1)', async ([page_size, size], { startMock }) => {
-    const mock = await startMock({ seed: numbered(101) })
-    expect((await page(mock, LIST, { page_size })).ids).toHaveLength(size)
-  })
+it.for([
+  [{}, ['ca_a', 'ca_b', 'ca_c', 'ca_d']],
+  [{ organization_id: 'org_1' }, ['ca_a', 'ca_c']],
+  [{ organization_id: 'org_' }, []],
+  [{ user_id: 'user_1' }, ['ca_b', 'ca_c']],
+  [{ organization_id: 'org_1', user_id: 'user_1' }, ['ca_c']],
+  [{ connector: 'mail' }, ['ca_a', 'ca_b']],
+  [{ connector: 'nobody' }, []],
+  [{ provider: 'weather' }, ['ca_c']],
+  [{ identifier: 'Ada@example.com' }, ['ca_a', 'ca_b']],
+  [{ identifier: 'ada@example.com' }, []],
+  [{ identifier: 'Ada' }, []],
+  [{ query: 'ADA' }, ['ca_a', 'ca_b']],
+  [{ query: 'g' }, ['ca_c']],
+  [{ query: 'MAIL' }, ['ca_a', 'ca_b']],
+  [{ query: 'mail', organization_id: 'org_1' }, ['ca_a']],
+  [{ query: '.*' }, []],
+  [{ query: '%' }, ['ca_d']],
+  [{ query: 'b*c' }, ['ca_d']],
+  [{ query: 'a_b' }, []],
+  [{ connection_names: 'weather' }, ['ca_c']],
+  [{ connection_names: ['weather', 'mail', 'weather'] }, ['ca_a', 'ca_b', 'ca_c']],
+  [{ connection_names: ['nobody', 'encyclopedia'] }, ['ca_d']],
+  [{ organization_id: '', connector: '' }, ['ca_a', 'ca_b', 'ca_c', 'ca_d']],
+  [{ connection_names: '' }, ['ca_a', 'ca_b', 'ca_c', 'ca_d']],
+  [{ connection_names: ['', 'weather'] }, ['ca_c']],
+  [{ connection_names: '', connector: 'weather' }, ['ca_c']],
+])('GET /connected_accounts answers to %j with %j (G1)', async ([query, expected], { startMock }) => {
+  const mock = await startMock({ seed })
+  expect(await page(mock, LIST, query)).toMatchObject({ ids: expected, total: expected.length })
+})
 
-  it.for([
-    ['page_size', { page_size: '-1' }],
-    ['page_size', { page_size: '101' }],
-    ['page_size', { page_size: '1.5' }],
-    ['page_size', { page_size: 'ten' }],
-    ['page_size', { page_size: '1e1' }],
-    ['page_size', { page_size: '99999999999999999999' }],
-    ['connection_names', { connection_names: Array.from({ length: 21 }, (_, index) => `c${index}`) }],
-    ['connection_names', { connection_names: 'mail', connector: 'mail' }],
-    ['organization_id', { organization_id: ['a', 'b'] }],
-    ['user_id', { user_id: ['a', 'b'] }],
-    ['connector', { connector: ['a', 'a'] }],
-    ['connector', { connector: 'not/allowed' }],
-    ['identifier', { identifier: ['a', 'b'] }],
-    ['provider', { provider: ['a', 'b'] }],
-    ['query', { query: ['a', 'b'] }],
-  ])('answers 400 naming %s for %j (G1, G5)', async ([field, query], { mock: { api } }) => {
-    const answer = await api.get(LIST, query)
-    expectError(answer, 400, 'VALIDATION_FAILED')
-    expect(fieldsOf(answer)).toContain(field)
-  })
+it.for([
+  ['0', 10],
+  ['1', 1],
+  ['100', 100],
+])('GET /connected_accounts answers %s accounts a page as %i (G1)', async ([page_size, size], { startMock }) => {
+  const mock = await startMock({ seed: numbered(101) })
+  expect((await page(mock, LIST, { page_size })).ids).toHaveLength(size)
+})
 
-  it('accepts twenty connection names', async ({ startMock }) => {
-    const mock = await startMock({ seed })
-    const connection_names = ['mail', ...Array.from({ length: 19 }, (_, index) => `c${index}`)]
-    expect((await page(mock, LIST, { connection_names })).total).toBe(2)
-  })
+it.for([
+  ['page_size', { page_size: '-1' }],
+  ['page_size', { page_size: '101' }],
+  ['page_size', { page_size: '1.5' }],
+  ['page_size', { page_size: 'ten' }],
+  ['page_size', { page_size: '1e1' }],
+  ['page_size', { page_size: '99999999999999999999' }],
+  ['connection_names', { connection_names: Array.from({ length: 21 }, (_, index) => `c${index}`) }],
+  ['connection_names', { connection_names: 'mail', connector: 'mail' }],
+  ['organization_id', { organization_id: ['a', 'b'] }],
+  ['user_id', { user_id: ['a', 'b'] }],
+  ['connector', { connector: ['a', 'a'] }],
+  ['connector', { connector: 'not/allowed' }],
+  ['identifier', { identifier: ['a', 'b'] }],
+  ['provider', { provider: ['a', 'b'] }],
+  ['query', { query: ['a', 'b'] }],
+])('GET /connected_accounts answers 400 naming %s for %j (G1, G5)', async ([field, query], { mock: { api } }) => {
+  const answer = await api.get(LIST, query)
+  expectError(answer, 400, 'VALIDATION_FAILED')
+  expect(fieldsOf(answer)).toContain(field)
+})
+
+it('GET /connected_accounts accepts twenty connection names', async ({ startMock }) => {
+  const mock = await startMock({ seed })
+  const connection_names = ['mail', ...Array.from({ length: 19 }, (_, index) => `c${index}`)]
+  expect((await page(mock, LIST, { connection_names })).total).toBe(2)
 })
 
 describe('GET /connected_accounts:search', () => {

@@ -213,21 +213,19 @@ describe('POST /connected_accounts:delete', () => {
   })
 })
 
-describe('the answers for accounts of the seed', () => {
-  it('have the state of the seed, in every status', async ({ startMock }) => {
-    const { api } = await startMock({
-      seed: {
-        accounts: ['ACTIVE', 'EXPIRED', 'PENDING_AUTH', 'PENDING_VERIFICATION', 'DISCONNECTED'].map((status) => ({
-          connector: 'mail',
-          identifier: status,
-          status,
-          authorization_details: TOKENS,
-        })),
-      },
-    })
-    for (const { identifier, status } of (await api.get('/connected_accounts')).body.connected_accounts) {
-      expect(status).toBe(identifier)
-      expect((await api.get(AUTH, { connector: 'mail', identifier })).body.connected_account.status).toBe(status)
-    }
+it('the answers for accounts of the seed have the state of the seed, in every status', async ({ startMock }) => {
+  const { api } = await startMock({
+    seed: {
+      accounts: ['ACTIVE', 'EXPIRED', 'PENDING_AUTH', 'PENDING_VERIFICATION', 'DISCONNECTED'].map((status) => ({
+        connector: 'mail',
+        identifier: status,
+        status,
+        authorization_details: TOKENS,
+      })),
+    },
   })
+  for (const { identifier, status } of (await api.get('/connected_accounts')).body.connected_accounts) {
+    expect(status).toBe(identifier)
+    expect((await api.get(AUTH, { connector: 'mail', identifier })).body.connected_account.status).toBe(status)
+  }
 })

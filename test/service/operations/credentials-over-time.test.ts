@@ -363,27 +363,25 @@ describe('an update (G27)', () => {
   })
 })
 
-describe('the times in one answer (G25)', () => {
-  it.for(['mail', 'ledger', 'workspace', 'warehouse', 'clinic'])(
-    'of a create at %s come from one reading',
-    async (connector, { mock }) => {
-      const now = mock.environment.clock.now.bind(mock.environment.clock)
-      let present = Date.parse(START)
-      mock.environment.clock.now = () => (present += 1)
-      const details = Object.values(CONNECTORS).find((each) => each.connector === connector)?.details
-      const account = await createAccount(mock, {
-        connector,
-        ...(details && { connected_account: { authorization_details: details } }),
-      })
-      mock.environment.clock.now = now
-      const { access_token_lifetime } = mock.environment.connector(connector)!.oauth
-      expect(Date.parse(account.token_expires_at) - Date.parse(account.updated_at)).toBe(access_token_lifetime)
-      const { workspace_dwd, trusted_idp } = account.authorization_details
-      const shown = workspace_dwd?.token_expires_at ?? trusted_idp?.expiry ?? account.token_expires_at
-      expect(shown).toBe(account.token_expires_at)
-    },
-  )
-})
+it.for(['mail', 'ledger', 'workspace', 'warehouse', 'clinic'])(
+  'the times in one answer (G25): of a create at %s come from one reading',
+  async (connector, { mock }) => {
+    const now = mock.environment.clock.now.bind(mock.environment.clock)
+    let present = Date.parse(START)
+    mock.environment.clock.now = () => (present += 1)
+    const details = Object.values(CONNECTORS).find((each) => each.connector === connector)?.details
+    const account = await createAccount(mock, {
+      connector,
+      ...(details && { connected_account: { authorization_details: details } }),
+    })
+    mock.environment.clock.now = now
+    const { access_token_lifetime } = mock.environment.connector(connector)!.oauth
+    expect(Date.parse(account.token_expires_at) - Date.parse(account.updated_at)).toBe(access_token_lifetime)
+    const { workspace_dwd, trusted_idp } = account.authorization_details
+    const shown = workspace_dwd?.token_expires_at ?? trusted_idp?.expiry ?? account.token_expires_at
+    expect(shown).toBe(account.token_expires_at)
+  },
+)
 
 /** Runs `work` while each reading of the clock is a millisecond after the one before. */
 async function whileTimePasses<T>({ environment: { clock } }: TestToolmock, work: () => Promise<T>): Promise<T> {
@@ -512,23 +510,21 @@ describe('an identifier (G66)', () => {
   })
 })
 
-describe('the instant itself (G64)', () => {
-  it('is the end of links, auth requests and bearer tokens', async ({ mock }) => {
-    const link = await linkFor(mock, ADA)
-    mock.time.advance('14m59s999ms')
-    expect((await mock.follow(link)).status).toBe(302)
-    mock.time.advance('1ms')
-    expect((await mock.follow(link)).status).toBe(410)
-    const request = await pendingRequest(mock)
-    mock.time.advance('10m')
-    expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
-    await decide(mock, await linkFor(mock, ADA))
-    await mock.signIn()
-    mock.time.advance('23h59m58s999ms')
-    expect((await mock.api.get('/connections')).status).toBe(200)
-    mock.time.advance('1ms')
-    expectError(await mock.api.get('/connections'), 401, 'UNAUTHENTICATED')
-  })
+it('the instant itself (G64) is the end of links, auth requests and bearer tokens', async ({ mock }) => {
+  const link = await linkFor(mock, ADA)
+  mock.time.advance('14m59s999ms')
+  expect((await mock.follow(link)).status).toBe(302)
+  mock.time.advance('1ms')
+  expect((await mock.follow(link)).status).toBe(410)
+  const request = await pendingRequest(mock)
+  mock.time.advance('10m')
+  expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
+  await decide(mock, await linkFor(mock, ADA))
+  await mock.signIn()
+  mock.time.advance('23h59m58s999ms')
+  expect((await mock.api.get('/connections')).status).toBe(200)
+  mock.time.advance('1ms')
+  expectError(await mock.api.get('/connections'), 401, 'UNAUTHENTICATED')
 })
 
 describe('the same key in two accounts (G65)', () => {

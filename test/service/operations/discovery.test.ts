@@ -73,118 +73,115 @@ async function walk<P extends Page>(list: (token: string) => Promise<P>, namesOn
   return { forth, back, total: page.total_size }
 }
 
-describe('GET /tools', () => {
-  it('answers the tools of every connector, ten to a page', async ({ mock: { api } }) => {
-    const answer = await api.get('/tools')
+it('GET /tools answers the tools of every connector, ten to a page', async ({ mock: { api } }) => {
+  const answer = await api.get('/tools')
 
-    expect(answer.status).toBe(200)
-    expect(names(answer.body)).toHaveLength(10)
-    expect(names(answer.body)).toEqual([...MAIL, ...WEATHER].slice(0, 10))
-    expect((answer.body as ToolPage).tools[0]).toEqual({
-      id: expect.stringMatching(/\w/),
-      provider: 'mail',
-      definition: {
-        name: 'mail_send_message',
-        display_name: 'Mail send message',
-        description: 'Sends one message.',
-        input_schema: expect.objectContaining({ type: 'object', required: ['to', 'subject'] }),
-        output_schema: expect.objectContaining({ type: 'object', required: ['message_id', 'thread_id'] }),
-        annotations: { read_only_hint: false },
-      },
-      is_default: true,
-      tags: [],
-      metadata: {},
-      updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-    })
+  expect(answer.status).toBe(200)
+  expect(names(answer.body)).toHaveLength(10)
+  expect(names(answer.body)).toEqual([...MAIL, ...WEATHER].slice(0, 10))
+  expect((answer.body as ToolPage).tools[0]).toEqual({
+    id: expect.stringMatching(/\w/),
+    provider: 'mail',
+    definition: {
+      name: 'mail_send_message',
+      display_name: 'Mail send message',
+      description: 'Sends one message.',
+      input_schema: expect.objectContaining({ type: 'object', required: ['to', 'subject'] }),
+      output_schema: expect.objectContaining({ type: 'object', required: ['message_id', 'thread_id'] }),
+      annotations: { read_only_hint: false },
+    },
+    is_default: true,
+    tags: [],
+    metadata: {},
+    updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   })
+})
 
-  it('visits each tool once, forward and back', async ({ mock: { api } }) => {
-    const pageOf = async (page_token: string) =>
-      (await api.get('/tools', { page_size: 7, page_token })).body as ToolPage
-    const { forth, back, total } = await walk(pageOf, names, 7)
+it('GET /tools visits each tool once, forward and back', async ({ mock: { api } }) => {
+  const pageOf = async (page_token: string) => (await api.get('/tools', { page_size: 7, page_token })).body as ToolPage
+  const { forth, back, total } = await walk(pageOf, names, 7)
 
-    expect(new Set(forth).size).toBe(forth.length)
-    expect(forth).toHaveLength(total)
-    expect(back).toEqual(forth)
+  expect(new Set(forth).size).toBe(forth.length)
+  expect(forth).toHaveLength(total)
+  expect(back).toEqual(forth)
+})
+
+it.for<[string, Record<string, string | string[]>, string[]]>([
+  ['a provider', { 'filter.provider': 'weather' }, WEATHER],
+  ['a connector', { 'filter.connector': 'weather' }, WEATHER],
+  ['a connector without accounts', { 'filter.connector': 'encyclopedia' }, toolsOf('encyclopedia')],
+  ['one tool name', { 'filter.tool_name': 'mail_get_message' }, ['mail_get_message']],
+  [
+    'several tool names',
+    { 'filter.tool_name': ['mail_get_message', 'weather_get_current'] },
+    ['mail_get_message', 'weather_get_current'],
+  ],
+  ['a text, in any case', { 'filter.query': 'SENDS ONE' }, ['mail_send_message']],
+  ['a text that is a regular expression', { 'filter.query': '.*' }, []],
+  ['an identifier', { 'filter.identifier': 'ada' }, [...MAIL, ...WEATHER]],
+  ['another identifier', { 'filter.identifier': 'grace' }, MAIL],
+  ['an organization', { 'filter.organization_id': 'org' }, MAIL],
+  ['a user', { 'filter.user_id': 'u1' }, MAIL],
+  ['a connected account', { 'filter.connected_account_id': 'ca_ada_weather' }, WEATHER],
+  ['two filters at once', { 'filter.identifier': 'ada', 'filter.provider': 'weather' }, WEATHER],
+  ['filters that exclude each other', { 'filter.connector': 'mail', 'filter.provider': 'weather' }, []],
+  ['an unknown account', { 'filter.connected_account_id': 'ca_nobody' }, []],
+  ['an unknown provider', { 'filter.provider': '__proto__' }, []],
+  [
+    'an account and a scope that is not its own',
+    { 'filter.connected_account_id': 'ca_ada_mail', 'filter.user_id': 'u2' },
+    [],
+  ],
+])('GET /tools: filters by %s', async ([_name, query, expected], { startMock }) => {
+  const { api } = await startMock({ seed: ACCOUNTS })
+  const answer = await api.get('/tools', { ...query, page_size: 100 })
+
+  expect(answer.status).toBe(200)
+  expect(names(answer.body)).toEqual(expected)
+  expect(answer.body).toMatchObject({ total_size: expected.length, next_page_token: '', prev_page_token: '' })
+})
+
+it('GET /tools answers names only with filter.summary=true, and whole tools with false', async ({ mock: { api } }) => {
+  const summary = await api.get('/tools', { 'filter.summary': 'true', 'filter.provider': 'weather' })
+  const whole = await api.get('/tools', { 'filter.summary': 'false', 'filter.provider': 'weather' })
+
+  expect(summary.body).toEqual({
+    tool_names: WEATHER,
+    next_page_token: '',
+    prev_page_token: '',
+    total_size: WEATHER.length,
   })
+  expect(names(whole.body)).toEqual(WEATHER)
+})
 
-  it.for<[string, Record<string, string | string[]>, string[]]>([
-    ['a provider', { 'filter.provider': 'weather' }, WEATHER],
-    ['a connector', { 'filter.connector': 'weather' }, WEATHER],
-    ['a connector without accounts', { 'filter.connector': 'encyclopedia' }, toolsOf('encyclopedia')],
-    ['one tool name', { 'filter.tool_name': 'mail_get_message' }, ['mail_get_message']],
-    [
-      'several tool names',
-      { 'filter.tool_name': ['mail_get_message', 'weather_get_current'] },
-      ['mail_get_message', 'weather_get_current'],
-    ],
-    ['a text, in any case', { 'filter.query': 'SENDS ONE' }, ['mail_send_message']],
-    ['a text that is a regular expression', { 'filter.query': '.*' }, []],
-    ['an identifier', { 'filter.identifier': 'ada' }, [...MAIL, ...WEATHER]],
-    ['another identifier', { 'filter.identifier': 'grace' }, MAIL],
-    ['an organization', { 'filter.organization_id': 'org' }, MAIL],
-    ['a user', { 'filter.user_id': 'u1' }, MAIL],
-    ['a connected account', { 'filter.connected_account_id': 'ca_ada_weather' }, WEATHER],
-    ['two filters at once', { 'filter.identifier': 'ada', 'filter.provider': 'weather' }, WEATHER],
-    ['filters that exclude each other', { 'filter.connector': 'mail', 'filter.provider': 'weather' }, []],
-    ['an unknown account', { 'filter.connected_account_id': 'ca_nobody' }, []],
-    ['an unknown provider', { 'filter.provider': '__proto__' }, []],
-    [
-      'an account and a scope that is not its own',
-      { 'filter.connected_account_id': 'ca_ada_mail', 'filter.user_id': 'u2' },
-      [],
-    ],
-  ])('filters by %s', async ([_name, query, expected], { startMock }) => {
-    const { api } = await startMock({ seed: ACCOUNTS })
-    const answer = await api.get('/tools', { ...query, page_size: 100 })
-
-    expect(answer.status).toBe(200)
-    expect(names(answer.body)).toEqual(expected)
-    expect(answer.body).toMatchObject({ total_size: expected.length, next_page_token: '', prev_page_token: '' })
+it('GET /tools answers the tags of a tool, and whether it is one of the default', () => {
+  const tool = { name: 'app_call', call: { method: 'GET', path: '/call' }, tags: ['read', 'x'], is_default: false }
+  const seed = { connectors: [{ connector: 'app', authorization_type: 'NO_AUTH', tools: [tool] }] }
+  return withToolmock({ seed }, async ({ api }) => {
+    const { body } = await api.get('/tools', { 'filter.connector': 'app' })
+    expect(body).toMatchObject({ tools: [{ tags: ['read', 'x'], is_default: false }] })
   })
+})
 
-  it('answers names only with filter.summary=true, and whole tools with false', async ({ mock: { api } }) => {
-    const summary = await api.get('/tools', { 'filter.summary': 'true', 'filter.provider': 'weather' })
-    const whole = await api.get('/tools', { 'filter.summary': 'false', 'filter.provider': 'weather' })
-
-    expect(summary.body).toEqual({
-      tool_names: WEATHER,
-      next_page_token: '',
-      prev_page_token: '',
-      total_size: WEATHER.length,
-    })
-    expect(names(whole.body)).toEqual(WEATHER)
+it('GET /tools has the tools of a custom provider once there is one', async ({ startMock }) => {
+  const { api } = await startMock({
+    seed: {
+      connectors: [
+        {
+          connector: 'notes',
+          custom_provider: 'Notes',
+          tools: [{ name: 'notes_add', call: { method: 'GET', path: '/' } }],
+        },
+      ],
+    },
   })
+  const before = await api.get('/tools', { 'filter.tool_name': 'notes_add' })
+  const created = await api.post('/custom-providers', { display_name: 'Notes' })
+  const { identifier } = (created.body as { provider: { identifier: string } }).provider
+  const after = await api.get('/tools', { 'filter.tool_name': 'notes_add' })
 
-  it('answers the tags of a tool, and whether it is one of the default', () => {
-    const tool = { name: 'app_call', call: { method: 'GET', path: '/call' }, tags: ['read', 'x'], is_default: false }
-    const seed = { connectors: [{ connector: 'app', authorization_type: 'NO_AUTH', tools: [tool] }] }
-    return withToolmock({ seed }, async ({ api }) => {
-      const { body } = await api.get('/tools', { 'filter.connector': 'app' })
-      expect(body).toMatchObject({ tools: [{ tags: ['read', 'x'], is_default: false }] })
-    })
-  })
-
-  it('has the tools of a custom provider once there is one', async ({ startMock }) => {
-    const { api } = await startMock({
-      seed: {
-        connectors: [
-          {
-            connector: 'notes',
-            custom_provider: 'Notes',
-            tools: [{ name: 'notes_add', call: { method: 'GET', path: '/' } }],
-          },
-        ],
-      },
-    })
-    const before = await api.get('/tools', { 'filter.tool_name': 'notes_add' })
-    const created = await api.post('/custom-providers', { display_name: 'Notes' })
-    const { identifier } = (created.body as { provider: { identifier: string } }).provider
-    const after = await api.get('/tools', { 'filter.tool_name': 'notes_add' })
-
-    expect(names(before.body)).toEqual([])
-    expect((after.body as ToolPage).tools).toMatchObject([{ provider: identifier }])
-  })
+  expect(names(before.body)).toEqual([])
+  expect((after.body as ToolPage).tools).toMatchObject([{ provider: identifier }])
 })
 
 describe.each([
@@ -631,20 +628,18 @@ describe('a connector that names its provider', () => {
   })
 })
 
-describe('updated_at of a tool', () => {
-  it('is the time at which its connector was defined or changed', async ({ startMock }) => {
-    const { api, environment, time } = await startMock({ now: '2030-01-01T00:00:00.000Z' })
-    const updated = async (name: string) =>
-      ((await api.get('/tools', { 'filter.tool_name': name })).body as { tools: { updated_at: string }[] }).tools[0]
-        ?.updated_at
-    time.advance('60s')
-    expect(await updated('mail_get_message')).toBe('2030-01-01T00:00:00.000Z')
-    const mail = environment.model.tables.connectors.get('mail')!
-    environment.model.transact(() => environment.model.tables.connectors.put({ ...mail, description: 'another' }))
-    time.advance('60s')
-    expect(await updated('mail_get_message')).toBe('2030-01-01T00:01:00.000Z')
-    expect(await updated('weather_get_current')).toBe('2030-01-01T00:00:00.000Z')
-  })
+it('updated_at of a tool is the time at which its connector was defined or changed', async ({ startMock }) => {
+  const { api, environment, time } = await startMock({ now: '2030-01-01T00:00:00.000Z' })
+  const updated = async (name: string) =>
+    ((await api.get('/tools', { 'filter.tool_name': name })).body as { tools: { updated_at: string }[] }).tools[0]
+      ?.updated_at
+  time.advance('60s')
+  expect(await updated('mail_get_message')).toBe('2030-01-01T00:00:00.000Z')
+  const mail = environment.model.tables.connectors.get('mail')!
+  environment.model.transact(() => environment.model.tables.connectors.put({ ...mail, description: 'another' }))
+  time.advance('60s')
+  expect(await updated('mail_get_message')).toBe('2030-01-01T00:01:00.000Z')
+  expect(await updated('weather_get_current')).toBe('2030-01-01T00:00:00.000Z')
 })
 
 describe('paging of Discovery', () => {
@@ -686,26 +681,19 @@ describe('paging of Discovery', () => {
   })
 })
 
-describe('with --documented-only', () => {
-  it.for([
-    '/tools',
-    '/tools/scoped?identifier=ada',
-    '/tools/available?identifier=ada',
-    '/providers',
-    '/connections/app',
-  ])('%s is a 404 that names the flag', async (path, { startMock }) => {
+it.for(['/tools', '/tools/scoped?identifier=ada', '/tools/available?identifier=ada', '/providers', '/connections/app'])(
+  'with --documented-only: %s is a 404 that names the flag',
+  async (path, { startMock }) => {
     const { api } = await startMock({ documentedOnly: true })
     const answer = await api.get(path)
 
     expect(answer.status).toBe(404)
     expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PATH_NOT_FOUND' }] })
     expect(answer.body.message).toContain('--documented-only')
-  })
-})
+  },
+)
 
-describe('with --strict', () => {
-  it('Discovery is served', async ({ startMock }) => {
-    const { api } = await startMock({ strict: true })
-    expect((await api.get('/tools')).status).toBe(200)
-  })
+it('with --strict: Discovery is served', async ({ startMock }) => {
+  const { api } = await startMock({ strict: true })
+  expect((await api.get('/tools')).status).toBe(200)
 })

@@ -311,34 +311,32 @@ describe('the call of a tool', () => {
   })
 })
 
-describe('a request of the proxy', () => {
-  const tokensOf = (scope: object) => ({ oauth_token: { access_token: JSON.stringify(scope) } })
+const tokensOf = (scope: object) => ({ oauth_token: { access_token: JSON.stringify(scope) } })
 
-  it('is for the account of its scope, and has an execution id', async ({ mock }) => {
-    const scopes = [{ organization_id: 'org_1' }, { organization_id: 'org_2', user_id: 'usr_2' }, { user_id: 'usr_3' }]
-    const token = await mock.signIn()
-    const ids: string[] = []
-    for (const scope of scopes) ids.push((await createActive(mock, scope, tokensOf(scope))).id)
-    for (const [at, scope] of scopes.entries()) {
-      const headers = { connection_name: 'mail', identifier: ADA.identifier, ...scope }
-      await mock.http('get', '/proxy/v1/messages').set('Authorization', `Bearer ${token}`).set(headers)
-      const execution = expect.stringMatching(/^exec_\w{20}$/) as string
-      expect(await lastEntry(mock)).toMatchObject({ account: ids[at], execution })
-    }
-  })
-
-  it('records misspelt headers that name an account', async ({ mock }) => {
-    const token = await mock.signIn()
-    const headers = { connection_name: 'mail', identifer: 'ada', organisation_id: 'org_1', userid: 'usr_1' }
+it('a request of the proxy is for the account of its scope, and has an execution id', async ({ mock }) => {
+  const scopes = [{ organization_id: 'org_1' }, { organization_id: 'org_2', user_id: 'usr_2' }, { user_id: 'usr_3' }]
+  const token = await mock.signIn()
+  const ids: string[] = []
+  for (const scope of scopes) ids.push((await createActive(mock, scope, tokensOf(scope))).id)
+  for (const [at, scope] of scopes.entries()) {
+    const headers = { connection_name: 'mail', identifier: ADA.identifier, ...scope }
     await mock.http('get', '/proxy/v1/messages').set('Authorization', `Bearer ${token}`).set(headers)
-    const { findings } = await lastEntry(mock)
-    const misspelt = findings.filter(({ did_you_mean }) => did_you_mean !== null)
-    expect(misspelt.map((each) => `${each.field} ${each.allowed}: ${each.did_you_mean ?? ''}`).sort()).toEqual([
-      'identifer names no account: identifier',
-      'organisation_id names no account: organization_id',
-      'userid names no account: user_id',
-    ])
-  })
+    const execution = expect.stringMatching(/^exec_\w{20}$/) as string
+    expect(await lastEntry(mock)).toMatchObject({ account: ids[at], execution })
+  }
+})
+
+it('a request of the proxy records misspelt headers that name an account', async ({ mock }) => {
+  const token = await mock.signIn()
+  const headers = { connection_name: 'mail', identifer: 'ada', organisation_id: 'org_1', userid: 'usr_1' }
+  await mock.http('get', '/proxy/v1/messages').set('Authorization', `Bearer ${token}`).set(headers)
+  const { findings } = await lastEntry(mock)
+  const misspelt = findings.filter(({ did_you_mean }) => did_you_mean !== null)
+  expect(misspelt.map((each) => `${each.field} ${each.allowed}: ${each.did_you_mean ?? ''}`).sort()).toEqual([
+    'identifer names no account: identifier',
+    'organisation_id names no account: organization_id',
+    'userid names no account: user_id',
+  ])
 })
 
 describe('a custom provider', () => {

@@ -9,34 +9,32 @@ function answering(answer: object, work: (mock: TestToolmock) => Promise<void>):
   return withToolmock({ seed: appSeed([{ name: 'do', answers: answer }]) }, work)
 }
 
-describe('a third party that limits the rate (G44)', () => {
-  it('is passed on as 429 with its Retry-After', () =>
-    answering({ status: 429, headers: { 'Retry-After': '17' }, body: { message: 'slow down' } }, async (mock) => {
-      const answer = await run(mock, 'do')
+it('a third party that limits the rate (G44) is passed on as 429 with its Retry-After', () =>
+  answering({ status: 429, headers: { 'Retry-After': '17' }, body: { message: 'slow down' } }, async (mock) => {
+    const answer = await run(mock, 'do')
 
-      expect(answer.status).toBe(429)
-      expect(answer.headers['retry-after']).toBe('17')
-      expect(answer.body).toMatchObject({ code: 8, details: [{ error_code: 'TOOL_ERROR' }] })
-      expect(toolError(answer.body)).toEqual({
-        execution_id: expect.stringMatching(/^exec_/),
-        tool_error_code: '429',
-        tool_error_message: expect.stringContaining('slow down'),
-      })
-    }))
+    expect(answer.status).toBe(429)
+    expect(answer.headers['retry-after']).toBe('17')
+    expect(answer.body).toMatchObject({ code: 8, details: [{ error_code: 'TOOL_ERROR' }] })
+    expect(toolError(answer.body)).toEqual({
+      execution_id: expect.stringMatching(/^exec_/),
+      tool_error_code: '429',
+      tool_error_message: expect.stringContaining('slow down'),
+    })
+  }))
 
-  it('passes a date on unchanged', () =>
-    answering({ status: 429, headers: { 'Retry-After': 'Thu, 01 Jan 2026 00:00:30 GMT' } }, async (mock) => {
-      expect((await run(mock, 'do')).headers['retry-after']).toBe('Thu, 01 Jan 2026 00:00:30 GMT')
-    }))
+it('a third party that limits the rate (G44) passes a date on unchanged', () =>
+  answering({ status: 429, headers: { 'Retry-After': 'Thu, 01 Jan 2026 00:00:30 GMT' } }, async (mock) => {
+    expect((await run(mock, 'do')).headers['retry-after']).toBe('Thu, 01 Jan 2026 00:00:30 GMT')
+  }))
 
-  it('adds no Retry-After where the third party sent none', () =>
-    answering({ status: 429 }, async (mock) => {
-      const answer = await run(mock, 'do')
+it('a third party that limits the rate (G44) adds no Retry-After where the third party sent none', () =>
+  answering({ status: 429 }, async (mock) => {
+    const answer = await run(mock, 'do')
 
-      expect(answer.status).toBe(429)
-      expect(answer.headers).not.toHaveProperty('retry-after')
-    }))
-})
+    expect(answer.status).toBe(429)
+    expect(answer.headers).not.toHaveProperty('retry-after')
+  }))
 
 describe('a third party that fails or refuses (G44)', () => {
   it.each([400, 402, 404, 409, 410, 418, 422, 451, 499, 500, 501, 502, 503, 504, 599])(
@@ -163,70 +161,64 @@ describe('an answer that is not usable', () => {
   })
 })
 
-describe('a sequence with per: account', () => {
-  it('begins again with an account that is deleted and made again', () => {
-    const responders = [{ on: {}, sequence: [{ body: { n: 1 } }, { body: { n: 2 } }], per: 'account' }]
-    const seed = appSeed([{ name: 'do' }], { authorization_type: 'NO_AUTH', responders })
-    return withToolmock({ seed }, async (mock) => {
-      const next = async () => (await run(mock, 'do')).body as unknown
-      expect([await next(), await next(), await next()]).toMatchObject([1, 2, 2].map((n) => ({ data: { n } })))
-      const account = { connector: 'app', identifier: 'ada' }
-      await mock.api.post('/connected_accounts:delete', account)
-      const counters = [...mock.environment.model.tables.counters.ids()]
-      expect(counters.filter((id) => id.startsWith('responder '))).toEqual([])
-      await mock.api.post('/connected_accounts', account)
-      expect(await next()).toMatchObject({ data: { n: 1 } })
-    })
+it('a sequence with per: account begins again with an account that is deleted and made again', () => {
+  const responders = [{ on: {}, sequence: [{ body: { n: 1 } }, { body: { n: 2 } }], per: 'account' }]
+  const seed = appSeed([{ name: 'do' }], { authorization_type: 'NO_AUTH', responders })
+  return withToolmock({ seed }, async (mock) => {
+    const next = async () => (await run(mock, 'do')).body as unknown
+    expect([await next(), await next(), await next()]).toMatchObject([1, 2, 2].map((n) => ({ data: { n } })))
+    const account = { connector: 'app', identifier: 'ada' }
+    await mock.api.post('/connected_accounts:delete', account)
+    const counters = [...mock.environment.model.tables.counters.ids()]
+    expect(counters.filter((id) => id.startsWith('responder '))).toEqual([])
+    await mock.api.post('/connected_accounts', account)
+    expect(await next()).toMatchObject({ data: { n: 1 } })
   })
 })
 
-describe('answers other than objects', () => {
-  it.each([
-    ['an array', '[1,2]', { array: [1, 2] }],
-    ['a text', '"x"', { value: 'x' }],
-    ['null', 'null', {}],
-    ['keys of object prototypes', '{"__proto__":{"a":1}}', JSON.parse('{"__proto__":{"a":1}}')],
-  ])('%s becomes the object that data requires', (_name, body, data) =>
-    withServer(
-      (_request, response) => json(response, 200, body),
-      (base_url) =>
-        withToolmock({ seed: appSeed([{ name: 'do' }], { base_url }) }, async (mock) => {
-          const answer = await run(mock, 'do')
+it.each([
+  ['an array', '[1,2]', { array: [1, 2] }],
+  ['a text', '"x"', { value: 'x' }],
+  ['null', 'null', {}],
+  ['keys of object prototypes', '{"__proto__":{"a":1}}', JSON.parse('{"__proto__":{"a":1}}')],
+])('answers other than objects: %s becomes the object that data requires', (_name, body, data) =>
+  withServer(
+    (_request, response) => json(response, 200, body),
+    (base_url) =>
+      withToolmock({ seed: appSeed([{ name: 'do' }], { base_url }) }, async (mock) => {
+        const answer = await run(mock, 'do')
 
-          expect(answer.status).toBe(200)
-          expect(answer.text).toContain(`"data":${JSON.stringify(data)}`)
-        }),
-    ),
-  )
-})
+        expect(answer.status).toBe(200)
+        expect(answer.text).toContain(`"data":${JSON.stringify(data)}`)
+      }),
+  ),
+)
 
-describe('a third party that does not answer in time (G44)', () => {
-  it('is a 504, and the account is as before', () =>
-    withServer(
-      () => undefined,
-      (base_url) =>
-        withToolmock({ seed: appSeed([{ name: 'do', call: { timeout: '30ms' } }], { base_url }) }, async (mock) => {
-          const answer = await run(mock, 'do')
+it('a third party that does not answer in time (G44) is a 504, and the account is as before', () =>
+  withServer(
+    () => undefined,
+    (base_url) =>
+      withToolmock({ seed: appSeed([{ name: 'do', call: { timeout: '30ms' } }], { base_url }) }, async (mock) => {
+        const answer = await run(mock, 'do')
 
-          expect(answer.status).toBe(504)
-          expect(answer.body).toMatchObject({ code: 4, details: [{ error_code: 'TOOL_ERROR' }] })
-          expect(toolError(answer.body)).toMatchObject({
-            execution_id: expect.stringMatching(/^exec_/),
-            tool_error_code: 'timeout',
-          })
-          expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
-        }),
-    ))
+        expect(answer.status).toBe(504)
+        expect(answer.body).toMatchObject({ code: 4, details: [{ error_code: 'TOOL_ERROR' }] })
+        expect(toolError(answer.body)).toMatchObject({
+          execution_id: expect.stringMatching(/^exec_/),
+          tool_error_code: 'timeout',
+        })
+        expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+      }),
+  ))
 
-  it('is a 504 when the answer has begun and does not end', () =>
-    withServer(
-      (_request, response) => void response.writeHead(200, { 'Content-Type': 'application/json' }).write('{'),
-      (base_url) =>
-        withToolmock({ seed: appSeed([{ name: 'do', call: { timeout: '30ms' } }], { base_url }) }, async (mock) => {
-          expect((await run(mock, 'do')).status).toBe(504)
-        }),
-    ))
-})
+it('a third party that does not answer in time (G44) is a 504 when the answer has begun and does not end', () =>
+  withServer(
+    (_request, response) => void response.writeHead(200, { 'Content-Type': 'application/json' }).write('{'),
+    (base_url) =>
+      withToolmock({ seed: appSeed([{ name: 'do', call: { timeout: '30ms' } }], { base_url }) }, async (mock) => {
+        expect((await run(mock, 'do')).status).toBe(504)
+      }),
+  ))
 
 function json(response: Parameters<RequestListener>[1], status: number, body: string): void {
   response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': body.length }).end(body)

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type LifecycleState, nextState } from '../../../src/model/domain/lifecycle.ts'
 import type { AccountTransition } from '../../../src/model/domain/request-trace.ts'
 import { VERIFY_URL } from '../../support/accounts.ts'
@@ -127,24 +127,22 @@ function statusesBy(transitions: readonly AccountTransition[]): Map<string, Life
   return statuses
 }
 
-describe('any sequence of operations on accounts', () => {
-  it('changes their status only by the table, with every transition in the journal', { timeout: 120_000 }, async () => {
-    const seed = { settings: { bearer_token_lifetime: '1000d' }, connectors: [connectorFile('OAUTH')] }
-    await fc.assert(
-      fc.asyncProperty(fc.array(aStep, { minLength: 5, maxLength: 25 }), (history) =>
-        withToolmock({ seed }, async (mock) => {
-          const auth_patterns = [{ type: 'OAUTH' }]
-          const provider = await mock.api.post('/custom-providers', { display_name: 'Provider', auth_patterns })
-          const known: History = { mock, provider: String(provider.body.provider.identifier), link: '', request: '' }
-          for (const step of history) {
-            await step(known)
-            const statuses = statusesBy(transitionsOf(mock))
-            for (const { id, status } of mock.environment.model.tables.accounts.values())
-              expect([id, statuses.get(id)]).toEqual([id, status])
-          }
-        }),
-      ),
-      { numRuns: 40 },
-    )
-  })
+it('changes their status only by the table, with every transition in the journal', { timeout: 120_000 }, async () => {
+  const seed = { settings: { bearer_token_lifetime: '1000d' }, connectors: [connectorFile('OAUTH')] }
+  await fc.assert(
+    fc.asyncProperty(fc.array(aStep, { minLength: 5, maxLength: 25 }), (history) =>
+      withToolmock({ seed }, async (mock) => {
+        const auth_patterns = [{ type: 'OAUTH' }]
+        const provider = await mock.api.post('/custom-providers', { display_name: 'Provider', auth_patterns })
+        const known: History = { mock, provider: String(provider.body.provider.identifier), link: '', request: '' }
+        for (const step of history) {
+          await step(known)
+          const statuses = statusesBy(transitionsOf(mock))
+          for (const { id, status } of mock.environment.model.tables.accounts.values())
+            expect([id, statuses.get(id)]).toEqual([id, status])
+        }
+      }),
+    ),
+    { numRuns: 40 },
+  )
 })

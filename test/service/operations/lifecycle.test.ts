@@ -160,214 +160,204 @@ describe('consent', () => {
   )
 })
 
-describe('verify', () => {
-  it('with the identifier makes every status with a pending request ACTIVE, its tokens live', async () => {
-    for (const status of STATUSES) {
-      await withToolmock(accountIn(status, NO_REFRESH), async (mock) => {
-        const request = await pendingRequest(mock, { id: ID })
-        expect((await verify(mock, request)).status).toBe(200)
-        expect(await statusOf(mock)).toBe('ACTIVE')
-        expect(await accessTokenOf(mock)).not.toBe('at_1')
-        expect(await runTool(mock)).toBe(200)
-      })
-    }
-  })
-
-  it('makes an account ACTIVE that expired while its request waited', async ({ startMock }) => {
-    const mock = await startMock({ seed: { settings: { auth_request_lifetime: '2h' } } })
-    const { id } = await createActive(mock, {}, NO_REFRESH)
-    mock.time.advance('50m')
-    const request = await pendingRequest(mock, { id })
-    mock.time.advance('20m')
-    expect(await statusOf(mock, id)).toBe('EXPIRED')
-    await verify(mock, request)
-    expect(await detailsOf(mock, id)).toMatchObject({
-      status: 'ACTIVE',
-      token_expires_at: '2026-01-01T01:50:00.000Z',
+it('verify: with the identifier makes every status with a pending request ACTIVE, its tokens live', async () => {
+  for (const status of STATUSES) {
+    await withToolmock(accountIn(status, NO_REFRESH), async (mock) => {
+      const request = await pendingRequest(mock, { id: ID })
+      expect((await verify(mock, request)).status).toBe(200)
+      expect(await statusOf(mock)).toBe('ACTIVE')
+      expect(await accessTokenOf(mock)).not.toBe('at_1')
+      expect(await runTool(mock)).toBe(200)
     })
-  })
+  }
+})
 
-  it('that is too late finds the account PENDING_AUTH, and the pending tokens dropped', async ({ mock }) => {
-    const { id } = await createAccount(mock)
-    const request = await pendingRequest(mock, { id })
-    mock.time.advance('10m')
-    expect(await statusOf(mock, id)).toBe('PENDING_AUTH')
-    expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
-    expect(mock.environment.model.tables.accounts.get(id)).not.toHaveProperty('pending')
-  })
-
-  it('that is too late does not change an ACTIVE account and its tokens', async ({ mock }) => {
-    const { id } = await createActive(mock)
-    await pendingRequest(mock, { id })
-    mock.time.advance('11m')
-    expect(await statusOf(mock, id)).toBe('ACTIVE')
-    expect(await accessTokenOf(mock, id)).toBe('at_1')
-    expect(await runTool(mock, id)).toBe(200)
+it('verify makes an account ACTIVE that expired while its request waited', async ({ startMock }) => {
+  const mock = await startMock({ seed: { settings: { auth_request_lifetime: '2h' } } })
+  const { id } = await createActive(mock, {}, NO_REFRESH)
+  mock.time.advance('50m')
+  const request = await pendingRequest(mock, { id })
+  mock.time.advance('20m')
+  expect(await statusOf(mock, id)).toBe('EXPIRED')
+  await verify(mock, request)
+  expect(await detailsOf(mock, id)).toMatchObject({
+    status: 'ACTIVE',
+    token_expires_at: '2026-01-01T01:50:00.000Z',
   })
 })
 
-describe('a link that is followed', () => {
-  it.for(['PENDING_VERIFICATION', 'EXPIRED', 'DISCONNECTED'] as const)(
-    'by an account that is %s makes one move when it is approved, by the table',
-    async (status, { startMock }) => {
-      const mock = await startMock(accountIn('ACTIVE'))
-      const link = await linkFor(mock, { id: ID, user_verify_url: VERIFY_URL })
-      const plain = await linkFor(mock, { id: ID })
-      for (const [followed, last] of [
-        [link, ['consent_approved_unverified', 'PENDING_VERIFICATION']],
-        [plain, ['consent_approved', 'ACTIVE']],
-      ] as const) {
-        const { accounts } = mock.environment.model.tables
-        mock.environment.model.transact(() => accounts.put({ ...accounts.get(ID)!, status }))
-        await decide(mock, followed)
-        const moves = lastTransitions(mock).map(({ event, to }) => [event, to])
-        expect(moves).toEqual([last])
-      }
-    },
-  )
+it('verify: that is too late finds the account PENDING_AUTH, and the pending tokens dropped', async ({ mock }) => {
+  const { id } = await createAccount(mock)
+  const request = await pendingRequest(mock, { id })
+  mock.time.advance('10m')
+  expect(await statusOf(mock, id)).toBe('PENDING_AUTH')
+  expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
+  expect(mock.environment.model.tables.accounts.get(id)).not.toHaveProperty('pending')
+})
 
-  it.for(['PENDING_VERIFICATION', 'EXPIRED', 'DISCONNECTED'] as const)(
-    'by an account that is %s leaves its status until it is approved: browsers prefetch',
-    async (status, { startMock }) => {
-      const mock = await startMock(accountIn('ACTIVE'))
-      const link = await linkFor(mock, { id: ID })
+it('verify: that is too late does not change an ACTIVE account and its tokens', async ({ mock }) => {
+  const { id } = await createActive(mock)
+  await pendingRequest(mock, { id })
+  mock.time.advance('11m')
+  expect(await statusOf(mock, id)).toBe('ACTIVE')
+  expect(await accessTokenOf(mock, id)).toBe('at_1')
+  expect(await runTool(mock, id)).toBe(200)
+})
+
+it.for(['PENDING_VERIFICATION', 'EXPIRED', 'DISCONNECTED'] as const)(
+  'a link that is followed: by an account that is %s makes one move when it is approved, by the table',
+  async (status, { startMock }) => {
+    const mock = await startMock(accountIn('ACTIVE'))
+    const link = await linkFor(mock, { id: ID, user_verify_url: VERIFY_URL })
+    const plain = await linkFor(mock, { id: ID })
+    for (const [followed, last] of [
+      [link, ['consent_approved_unverified', 'PENDING_VERIFICATION']],
+      [plain, ['consent_approved', 'ACTIVE']],
+    ] as const) {
       const { accounts } = mock.environment.model.tables
       mock.environment.model.transact(() => accounts.put({ ...accounts.get(ID)!, status }))
-      expect((await mock.follow(link)).status).toBe(302)
-      expect(await statusOf(mock)).toBe(status)
-      await mock.follow(link, { decision: 'deny' })
-      expect(await statusOf(mock)).toBe(status)
-    },
-  )
+      await decide(mock, followed)
+      const moves = lastTransitions(mock).map(({ event, to }) => [event, to])
+      expect(moves).toEqual([last])
+    }
+  },
+)
 
-  it('again in PENDING_VERIFICATION supersedes the older auth request', async ({ mock }) => {
-    const { id } = await createAccount(mock)
-    const older = await pendingRequest(mock, { id })
-    const newer = await pendingRequest(mock, { id })
-    expectError(await verify(mock, older), 404, 'AUTH_REQUEST_NOT_FOUND')
-    expect((await verify(mock, newer)).status).toBe(200)
-  })
+it.for(['PENDING_VERIFICATION', 'EXPIRED', 'DISCONNECTED'] as const)(
+  'a link that is followed: by an account that is %s leaves its status until it is approved: browsers prefetch',
+  async (status, { startMock }) => {
+    const mock = await startMock(accountIn('ACTIVE'))
+    const link = await linkFor(mock, { id: ID })
+    const { accounts } = mock.environment.model.tables
+    mock.environment.model.transact(() => accounts.put({ ...accounts.get(ID)!, status }))
+    expect((await mock.follow(link)).status).toBe(302)
+    expect(await statusOf(mock)).toBe(status)
+    await mock.follow(link, { decision: 'deny' })
+    expect(await statusOf(mock)).toBe(status)
+  },
+)
+
+it('a link that is followed: again in PENDING_VERIFICATION supersedes the older auth request', async ({ mock }) => {
+  const { id } = await createAccount(mock)
+  const older = await pendingRequest(mock, { id })
+  const newer = await pendingRequest(mock, { id })
+  expectError(await verify(mock, older), 404, 'AUTH_REQUEST_NOT_FOUND')
+  expect((await verify(mock, newer)).status).toBe(200)
 })
 
-describe('an event of the control API', () => {
-  it.for(['ACTIVE', 'PENDING_AUTH', 'PENDING_VERIFICATION'] as const)(
-    'expires an account that is %s',
-    async (status, { startMock }) => {
-      const mock = await startMock(accountIn(status))
-      force(mock, 'expire')
-      expect(await statusOf(mock)).toBe('EXPIRED')
-    },
-  )
-
-  it.for(['EXPIRED', 'DISCONNECTED'] as const)(
-    'does not expire an account that is %s',
-    async (status, { startMock }) => {
-      const mock = await startMock(accountIn(status))
-      expect(() => force(mock, 'expire')).toThrow(`is ${status} and has no such move`)
-      expect(await statusOf(mock)).toBe(status)
-      await Promise.resolve()
-    },
-  )
-
-  it.for(STATUSES)(
-    'that disconnects an account that is %s ends its auth request and its tokens',
-    async (status, { startMock }) => {
-      const mock = await startMock(accountIn(status))
-      const request = await pendingRequest(mock, { id: ID })
-      force(mock, 'disconnect')
-      expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
-      expect(await statusOf(mock)).toBe('DISCONNECTED')
-      const { accounts, grants } = mock.environment.model.tables
-      expect(accounts.get(ID)).not.toHaveProperty('pending')
-      for (const grant of grants.values()) if (grant.account_id === ID) expect(grant.revoked).toBe(true)
-      mock.time.advance('11m')
-      expect(await statusOf(mock)).toBe('DISCONNECTED')
-    },
-  )
-})
-
-describe('the clock', () => {
-  it('expires an ACTIVE account without refresh token at token_expires_at', async ({ mock }) => {
-    const { id } = await createActive(mock, {}, NO_REFRESH)
-    mock.time.advance('59m59s999ms')
-    expect(await statusOf(mock, id)).toBe('ACTIVE')
-    mock.time.advance('1ms')
-    const listed = await mock.api.get('/connected_accounts')
-    expect(listed.body.connected_accounts[0].status).toBe('EXPIRED')
-    expect(await authOf(mock, id)).toMatchObject({ status: 'EXPIRED' })
-    expect(await runTool(mock, id)).toBe(400)
-  })
-
-  it('leaves an ACTIVE account with a refresh token ACTIVE; the next use renews it', async ({ mock }) => {
-    const { id } = await createActive(mock)
-    mock.time.advance('20h')
-    expect(await statusOf(mock, id)).toBe('ACTIVE')
-    expect(await runTool(mock, id)).toBe(200)
-    expect((await detailsOf(mock, id)).token_expires_at).toBe('2026-01-01T21:00:00.000Z')
-  })
-
-  it.for([
-    ['OAUTH_M2M', 'ledger'],
-    ['WORKSPACE_DWD', 'workspace'],
-    ['TRUSTED_IDP', 'warehouse'],
-  ])('leaves %s ACTIVE; the next use obtains a new token', async ([_, connector], { mock }) => {
-    const { id, token_expires_at } = await createAccount(mock, { connector })
-    mock.time.advance('20h')
-    expect(await detailsOf(mock, id)).toMatchObject({ status: 'ACTIVE', token_expires_at })
-    const { status, token_expires_at: later } = await authOf(mock, id)
-    expect(status).toBe('ACTIVE')
-    expect(Date.parse(later)).toBeGreaterThan(mock.time.now())
-  })
-
-  it.for(['weather', 'helpdesk', 'code_hosting', 'payments', 'inventory', 'tracker', 'encyclopedia'])(
-    'never expires accounts at %s',
-    async (connector, { mock }) => {
-      const details = Object.values(CONNECTORS).find((each) => each.connector === connector)?.details
-      const { id } = await createAccount(mock, {
-        connector,
-        ...(details && { connected_account: { authorization_details: details } }),
-      })
-      mock.time.advance('1000d')
-      await mock.signIn()
-      expect(await statusOf(mock, id)).toBe('ACTIVE')
-      expect(await authOf(mock, id)).not.toHaveProperty('token_expires_at')
-    },
-  )
-})
-
-describe('credentials', () => {
-  const seed = {
-    connectors: [{ connector: 'vault', authorization_type: 'OAUTH', people: ['ada@example.com'], reject: ['stolen*'] }],
-  }
-
-  it('whose refresh is refused by the third party make the account EXPIRED', async ({ startMock }) => {
-    const mock = await startMock({ seed })
-    const tokens = { oauth_token: { access_token: 'at_1', refresh_token: 'stolen' } }
-    const { id } = await createActive(mock, { connector: 'vault' }, tokens)
-    mock.time.advance('1h')
-    expect(await statusOf(mock, id)).toBe('ACTIVE')
-    await authOf(mock, id)
-    expect(await statusOf(mock, id)).toBe('EXPIRED')
-  })
-
-  it.for(STATUSES)('that an update brings make %s ACTIVE, and run', async (status, { startMock }) => {
+it.for(['ACTIVE', 'PENDING_AUTH', 'PENDING_VERIFICATION'] as const)(
+  'an event of the control API expires an account that is %s',
+  async (status, { startMock }) => {
     const mock = await startMock(accountIn(status))
-    const tokens = { oauth_token: { access_token: 'at_new', refresh_token: 'rt_new' } }
-    await mock.api.put('/connected_accounts', { id: ID, connected_account: { authorization_details: tokens } })
-    expect(await statusOf(mock)).toBe('ACTIVE')
-    expect(await runTool(mock)).toBe(200)
-    mock.time.advance('2h')
-    expect(await runTool(mock)).toBe(200)
-  })
+    force(mock, 'expire')
+    expect(await statusOf(mock)).toBe('EXPIRED')
+  },
+)
 
-  it('renew with the refresh token of an update without an access token', async ({ mock }) => {
-    const { id } = await createActive(mock, {}, NO_REFRESH)
-    const tokens = { oauth_token: { refresh_token: 'rt_late' } }
-    await mock.api.put('/connected_accounts', { id, connected_account: { authorization_details: tokens } })
-    expect(await runTool(mock, id)).toBe(200)
-    mock.time.advance('2h')
-    expect(await authOf(mock, id)).toMatchObject({ status: 'ACTIVE', token_expires_at: '2026-01-01T03:00:00.000Z' })
-  })
+it.for(['EXPIRED', 'DISCONNECTED'] as const)(
+  'an event of the control API does not expire an account that is %s',
+  async (status, { startMock }) => {
+    const mock = await startMock(accountIn(status))
+    expect(() => force(mock, 'expire')).toThrow(`is ${status} and has no such move`)
+    expect(await statusOf(mock)).toBe(status)
+    await Promise.resolve()
+  },
+)
+
+it.for(STATUSES)(
+  'an event of the control API: that disconnects an account that is %s ends its auth request and its tokens',
+  async (status, { startMock }) => {
+    const mock = await startMock(accountIn(status))
+    const request = await pendingRequest(mock, { id: ID })
+    force(mock, 'disconnect')
+    expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
+    expect(await statusOf(mock)).toBe('DISCONNECTED')
+    const { accounts, grants } = mock.environment.model.tables
+    expect(accounts.get(ID)).not.toHaveProperty('pending')
+    for (const grant of grants.values()) if (grant.account_id === ID) expect(grant.revoked).toBe(true)
+    mock.time.advance('11m')
+    expect(await statusOf(mock)).toBe('DISCONNECTED')
+  },
+)
+
+it('the clock expires an ACTIVE account without refresh token at token_expires_at', async ({ mock }) => {
+  const { id } = await createActive(mock, {}, NO_REFRESH)
+  mock.time.advance('59m59s999ms')
+  expect(await statusOf(mock, id)).toBe('ACTIVE')
+  mock.time.advance('1ms')
+  const listed = await mock.api.get('/connected_accounts')
+  expect(listed.body.connected_accounts[0].status).toBe('EXPIRED')
+  expect(await authOf(mock, id)).toMatchObject({ status: 'EXPIRED' })
+  expect(await runTool(mock, id)).toBe(400)
+})
+
+it('the clock leaves an ACTIVE account with a refresh token ACTIVE; the next use renews it', async ({ mock }) => {
+  const { id } = await createActive(mock)
+  mock.time.advance('20h')
+  expect(await statusOf(mock, id)).toBe('ACTIVE')
+  expect(await runTool(mock, id)).toBe(200)
+  expect((await detailsOf(mock, id)).token_expires_at).toBe('2026-01-01T21:00:00.000Z')
+})
+
+it.for([
+  ['OAUTH_M2M', 'ledger'],
+  ['WORKSPACE_DWD', 'workspace'],
+  ['TRUSTED_IDP', 'warehouse'],
+])('the clock leaves %s ACTIVE; the next use obtains a new token', async ([_, connector], { mock }) => {
+  const { id, token_expires_at } = await createAccount(mock, { connector })
+  mock.time.advance('20h')
+  expect(await detailsOf(mock, id)).toMatchObject({ status: 'ACTIVE', token_expires_at })
+  const { status, token_expires_at: later } = await authOf(mock, id)
+  expect(status).toBe('ACTIVE')
+  expect(Date.parse(later)).toBeGreaterThan(mock.time.now())
+})
+
+it.for(['weather', 'helpdesk', 'code_hosting', 'payments', 'inventory', 'tracker', 'encyclopedia'])(
+  'the clock never expires accounts at %s',
+  async (connector, { mock }) => {
+    const details = Object.values(CONNECTORS).find((each) => each.connector === connector)?.details
+    const { id } = await createAccount(mock, {
+      connector,
+      ...(details && { connected_account: { authorization_details: details } }),
+    })
+    mock.time.advance('1000d')
+    await mock.signIn()
+    expect(await statusOf(mock, id)).toBe('ACTIVE')
+    expect(await authOf(mock, id)).not.toHaveProperty('token_expires_at')
+  },
+)
+
+const seed = {
+  connectors: [{ connector: 'vault', authorization_type: 'OAUTH', people: ['ada@example.com'], reject: ['stolen*'] }],
+}
+
+it('credentials: whose refresh is refused by the third party make the account EXPIRED', async ({ startMock }) => {
+  const mock = await startMock({ seed })
+  const tokens = { oauth_token: { access_token: 'at_1', refresh_token: 'stolen' } }
+  const { id } = await createActive(mock, { connector: 'vault' }, tokens)
+  mock.time.advance('1h')
+  expect(await statusOf(mock, id)).toBe('ACTIVE')
+  await authOf(mock, id)
+  expect(await statusOf(mock, id)).toBe('EXPIRED')
+})
+
+it.for(STATUSES)('credentials: that an update brings make %s ACTIVE, and run', async (status, { startMock }) => {
+  const mock = await startMock(accountIn(status))
+  const tokens = { oauth_token: { access_token: 'at_new', refresh_token: 'rt_new' } }
+  await mock.api.put('/connected_accounts', { id: ID, connected_account: { authorization_details: tokens } })
+  expect(await statusOf(mock)).toBe('ACTIVE')
+  expect(await runTool(mock)).toBe(200)
+  mock.time.advance('2h')
+  expect(await runTool(mock)).toBe(200)
+})
+
+it('credentials: renew with the refresh token of an update without an access token', async ({ mock }) => {
+  const { id } = await createActive(mock, {}, NO_REFRESH)
+  const tokens = { oauth_token: { refresh_token: 'rt_late' } }
+  await mock.api.put('/connected_accounts', { id, connected_account: { authorization_details: tokens } })
+  expect(await runTool(mock, id)).toBe(200)
+  mock.time.advance('2h')
+  expect(await authOf(mock, id)).toMatchObject({ status: 'ACTIVE', token_expires_at: '2026-01-01T03:00:00.000Z' })
 })
 
 describe('deleting', () => {

@@ -129,42 +129,40 @@ const BAD: [string, object, string][] = [
   ['proxy_enabled that is a text', { proxy_enabled: 'true' }, 'proxy_enabled'],
 ]
 
-describe('the limits of part 8', () => {
-  it.for(GOOD)('accept %s, on create and on update', async ([_name, fields], { mock }) => {
-    const { identifier, ...created } = await create(mock, { display_name: 'A', ...fields })
-    const updated = await mock.api.put(`/custom-providers/${identifier}`, fields)
+it.for(GOOD)('the limits of part 8: accept %s, on create and on update', async ([_name, fields], { mock }) => {
+  const { identifier, ...created } = await create(mock, { display_name: 'A', ...fields })
+  const updated = await mock.api.put(`/custom-providers/${identifier}`, fields)
 
-    expect(created).toMatchObject(fields)
-    expect(updated.status).toBe(200)
-    expect(updated.body).toMatchObject({ provider: fields })
-  })
+  expect(created).toMatchObject(fields)
+  expect(updated.status).toBe(200)
+  expect(updated.body).toMatchObject({ provider: fields })
+})
 
-  it.for(BAD)('refuse %s, on create and on update', async ([_name, fields, field], { mock }) => {
-    const { identifier } = await create(mock, { display_name: 'A', metadata: { kept: 'v' } })
-    const refused = [
-      await mock.api.post('/custom-providers', { display_name: 'B', ...fields }),
-      await mock.api.put(`/custom-providers/${identifier}`, { description: 'changed', ...fields }),
-    ]
+it.for(BAD)('the limits of part 8: refuse %s, on create and on update', async ([_name, fields, field], { mock }) => {
+  const { identifier } = await create(mock, { display_name: 'A', metadata: { kept: 'v' } })
+  const refused = [
+    await mock.api.post('/custom-providers', { display_name: 'B', ...fields }),
+    await mock.api.put(`/custom-providers/${identifier}`, { description: 'changed', ...fields }),
+  ]
 
-    for (const { status, body } of refused) {
-      expect(status).toBe(400)
-      expect(body).toMatchObject({
-        code: 3,
-        details: [{ error_code: 'VALIDATION_FAILED', validation_error_info: { field_violations: [{ field }] } }],
-      })
-    }
-    const listed = await mock.api.get('/providers', { page_size: 100 })
-    const custom = (listed.body as { providers: Provider[] }).providers.filter(({ is_custom }) => is_custom)
-    expect(custom).toMatchObject([{ identifier, description: '', metadata: { kept: 'v' } }])
-  })
-
-  it('refuse a provider without a display_name', async ({ mock: { api } }) => {
-    const answer = await api.post('/custom-providers', { description: 'x' })
-
-    expect(answer.status).toBe(400)
-    expect(answer.body).toMatchObject({
-      details: [{ validation_error_info: { field_violations: [{ field: 'display_name', constraint: 'required' }] } }],
+  for (const { status, body } of refused) {
+    expect(status).toBe(400)
+    expect(body).toMatchObject({
+      code: 3,
+      details: [{ error_code: 'VALIDATION_FAILED', validation_error_info: { field_violations: [{ field }] } }],
     })
+  }
+  const listed = await mock.api.get('/providers', { page_size: 100 })
+  const custom = (listed.body as { providers: Provider[] }).providers.filter(({ is_custom }) => is_custom)
+  expect(custom).toMatchObject([{ identifier, description: '', metadata: { kept: 'v' } }])
+})
+
+it('the limits of part 8: refuse a provider without a display_name', async ({ mock: { api } }) => {
+  const answer = await api.post('/custom-providers', { description: 'x' })
+
+  expect(answer.status).toBe(400)
+  expect(answer.body).toMatchObject({
+    details: [{ validation_error_info: { field_violations: [{ field: 'display_name', constraint: 'required' }] } }],
   })
 })
 
@@ -231,42 +229,38 @@ describe('PUT /custom-providers/{identifier}', () => {
   })
 })
 
-describe('DELETE /custom-providers/{identifier}', () => {
-  it('answers 200 with an empty object, and is permanent', async ({ mock }) => {
-    const { identifier } = await create(mock, { display_name: 'A' })
-    const path = `/custom-providers/${identifier}`
-    const deleted = await mock.api.delete(path)
+it('DELETE /custom-providers/{identifier} answers 200 with an empty object, and is permanent', async ({ mock }) => {
+  const { identifier } = await create(mock, { display_name: 'A' })
+  const path = `/custom-providers/${identifier}`
+  const deleted = await mock.api.delete(path)
 
-    expect([deleted.status, deleted.body]).toEqual([200, {}])
-    expect((await mock.api.delete(path)).status).toBe(404)
-    expect((await mock.api.put(path, {})).status).toBe(404)
-  })
-
-  it('ends pending auth requests, and reports the reason', async ({ mock }) => {
-    const { identifier } = await create(mock, { display_name: 'A', auth_patterns: [{ type: 'OAUTH' }] })
-    const request = await pendingRequest(mock, { connector: identifier, identifier: ADA.identifier })
-    await mock.api.delete(`/custom-providers/${identifier}`)
-    const answer = await verify(mock, request)
-    expectError(answer, 404, 'AUTH_REQUEST_NOT_FOUND')
-    expect(answer.body.message).toContain('ended when its account was disconnected')
-  })
+  expect([deleted.status, deleted.body]).toEqual([200, {}])
+  expect((await mock.api.delete(path)).status).toBe(404)
+  expect((await mock.api.put(path, {})).status).toBe(404)
 })
 
-describe('an unknown provider', () => {
-  it.for(['nobody', '__proto__', 'constructor', '%2e%2e', '%00', '%F0%9F%92%BE', 'mail', 'weather'])(
-    '%s is a 404',
-    async (name, { mock: { api } }) => {
-      for (const answer of [
-        await api.put(`/custom-providers/${name}`, {}),
-        await api.delete(`/custom-providers/${name}`),
-      ]) {
-        expect(answer.status).toBe(404)
-        expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PROVIDER_NOT_FOUND' }] })
-      }
-    },
-  )
+it('DELETE /custom-providers/{identifier} ends pending auth requests, and reports the reason', async ({ mock }) => {
+  const { identifier } = await create(mock, { display_name: 'A', auth_patterns: [{ type: 'OAUTH' }] })
+  const request = await pendingRequest(mock, { connector: identifier, identifier: ADA.identifier })
+  await mock.api.delete(`/custom-providers/${identifier}`)
+  const answer = await verify(mock, request)
+  expectError(answer, 404, 'AUTH_REQUEST_NOT_FOUND')
+  expect(answer.body.message).toContain('ended when its account was disconnected')
+})
 
-  it('is a 400 where the fields are wrong as well (G17)', async ({ mock: { api } }) => {
-    expect((await api.put('/custom-providers/nobody', { proxy_url: 'http://x' })).status).toBe(400)
-  })
+it.for(['nobody', '__proto__', 'constructor', '%2e%2e', '%00', '%F0%9F%92%BE', 'mail', 'weather'])(
+  'an unknown provider: %s is a 404',
+  async (name, { mock: { api } }) => {
+    for (const answer of [
+      await api.put(`/custom-providers/${name}`, {}),
+      await api.delete(`/custom-providers/${name}`),
+    ]) {
+      expect(answer.status).toBe(404)
+      expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PROVIDER_NOT_FOUND' }] })
+    }
+  },
+)
+
+it('an unknown provider is a 400 where the fields are wrong as well (G17)', async ({ mock: { api } }) => {
+  expect((await api.put('/custom-providers/nobody', { proxy_url: 'http://x' })).status).toBe(400)
 })

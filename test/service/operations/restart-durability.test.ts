@@ -50,41 +50,39 @@ async function requestsThatStoreNothing(mock: TestToolmock): Promise<string[]> {
   return answers.map(({ headers }) => String(headers['x-request-id']))
 }
 
-describe('MCP, over a crash', () => {
-  it.each(['killed', 'stopped'] as const)(
-    'configs and session tokens are there when the server was %s',
-    async (end) => {
-      let given: { config: { id: string; mcp_server_url: string }; token: string } | undefined
-      await inTurn(2, end, { mcp: true }, async ({ api, http }) => {
-        if (!given) {
-          await api.post('/connected_accounts', { connector: 'app', identifier: 'ada' })
-          const connection_tool_mappings = [{ connection_name: 'app' }]
-          const { config } = (await api.post('/mcp/configs', { name: 'one', connection_tool_mappings })).body
-          const { token } = (await api.post('/mcp/connections/app/tokens', { identifier: 'ada' })).body
-          given = { config, token }
-        }
-        const { config, token } = given
-        const read = (await api.get(`/mcp/configs/${config.id}`)).body.config
-        expect(read).toMatchObject({ ...config, mcp_server_url: expect.any(String) })
-        const list = await http('post', '/mcp/v3/connections/app')
-          .set('Authorization', `Bearer ${token}`)
-          .set('Accept', 'application/json, text/event-stream')
-          .send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
-        expect(list.status).toBe(200)
-      })
-    },
-  )
+it.each(['killed', 'stopped'] as const)(
+  'MCP, over a crash configs and session tokens are there when the server was %s',
+  async (end) => {
+    let given: { config: { id: string; mcp_server_url: string }; token: string } | undefined
+    await inTurn(2, end, { mcp: true }, async ({ api, http }) => {
+      if (!given) {
+        await api.post('/connected_accounts', { connector: 'app', identifier: 'ada' })
+        const connection_tool_mappings = [{ connection_name: 'app' }]
+        const { config } = (await api.post('/mcp/configs', { name: 'one', connection_tool_mappings })).body
+        const { token } = (await api.post('/mcp/connections/app/tokens', { identifier: 'ada' })).body
+        given = { config, token }
+      }
+      const { config, token } = given
+      const read = (await api.get(`/mcp/configs/${config.id}`)).body.config
+      expect(read).toMatchObject({ ...config, mcp_server_url: expect.any(String) })
+      const list = await http('post', '/mcp/v3/connections/app')
+        .set('Authorization', `Bearer ${token}`)
+        .set('Accept', 'application/json, text/event-stream')
+        .send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+      expect(list.status).toBe(200)
+    })
+  },
+)
 
-  it('configs are kept by a start without --mcp', async () => {
-    const disk = new MemoryDisk()
-    const options = { seed, state: join(FOLDER, 'state.json'), fileSystem: disk }
-    await withToolmock({ ...options, mcp: true }, async ({ api }) => {
-      await api.post('/mcp/configs', { name: 'one' })
-    })
-    await withToolmock(options, async ({ api }) => expect((await api.get('/mcp/configs')).status).toBe(404))
-    await withToolmock({ ...options, mcp: true }, async ({ api }) => {
-      expect((await api.get('/mcp/configs')).body.configs).toMatchObject([{ name: 'one' }])
-    })
+it('MCP, over a crash configs are kept by a start without --mcp', async () => {
+  const disk = new MemoryDisk()
+  const options = { seed, state: join(FOLDER, 'state.json'), fileSystem: disk }
+  await withToolmock({ ...options, mcp: true }, async ({ api }) => {
+    await api.post('/mcp/configs', { name: 'one' })
+  })
+  await withToolmock(options, async ({ api }) => expect((await api.get('/mcp/configs')).status).toBe(404))
+  await withToolmock({ ...options, mcp: true }, async ({ api }) => {
+    expect((await api.get('/mcp/configs')).body.configs).toMatchObject([{ name: 'one' }])
   })
 })
 
@@ -115,43 +113,39 @@ describe('with an id seed, over a crash', () => {
   })
 })
 
-describe('with an id seed, over a clean stop', () => {
-  it('ids go on where they were, as in one run', async () => {
-    const idsOf = async (times: number, calls: number): Promise<string[]> => {
-      const ids: string[] = []
-      await inTurn(times, 'stopped', { idSeed: 7 }, (mock) => {
-        for (let call = 0; call < calls; call++) ids.push(mock.environment.ids.id('x'))
-        return Promise.resolve()
-      })
-      return ids
-    }
-    // The bearer token of the second start takes one too.
-    const [once, twice] = [await idsOf(1, 9), await idsOf(2, 4)]
-    expect(twice).toEqual(once.filter((_, at) => at !== 4))
-  })
+it('with an id seed, over a clean stop: ids go on where they were, as in one run', async () => {
+  const idsOf = async (times: number, calls: number): Promise<string[]> => {
+    const ids: string[] = []
+    await inTurn(times, 'stopped', { idSeed: 7 }, (mock) => {
+      for (let call = 0; call < calls; call++) ids.push(mock.environment.ids.id('x'))
+      return Promise.resolve()
+    })
+    return ids
+  }
+  // The bearer token of the second start takes one too.
+  const [once, twice] = [await idsOf(1, 9), await idsOf(2, 4)]
+  expect(twice).toEqual(once.filter((_, at) => at !== 4))
 })
 
-describe('requests that a rule counts', () => {
-  it('stay counted over a crash, also reads, which store nothing else (G63)', async () => {
-    const statuses: number[] = []
-    await inTurn(3, 'killed', {}, async ({ api, app }) => {
-      const rule = { on: { operation: 'list_connections' }, when: { first: 3 }, do: [{ respond: { status: 500 } }] }
-      if (statuses.length === 0) await startScenario({ app }, rule)
-      for (let call = 0; call < 2; call++) statuses.push((await api.get('/connections')).status)
-    })
-    expect(statuses).toEqual([500, 500, 500, 200, 200, 200])
+it('requests that a rule counts: stay counted over a crash, also reads, which store nothing else (G63)', async () => {
+  const statuses: number[] = []
+  await inTurn(3, 'killed', {}, async ({ api, app }) => {
+    const rule = { on: { operation: 'list_connections' }, when: { first: 3 }, do: [{ respond: { status: 500 } }] }
+    if (statuses.length === 0) await startScenario({ app }, rule)
+    for (let call = 0; call < 2; call++) statuses.push((await api.get('/connections')).status)
   })
+  expect(statuses).toEqual([500, 500, 500, 200, 200, 200])
+})
 
-  it('are not counted when the disk refuses that', async () => {
-    const disk = new MemoryDisk()
-    await withToolmock({ seed, state: join(FOLDER, 'refused.json'), fileSystem: disk }, async ({ api, app }) => {
-      const rule = { on: { operation: 'list_connections' }, when: { nth: 2 }, do: [{ respond: { status: 500 } }] }
-      await startScenario({ app }, rule)
-      disk.fails = () => new Error('no disk')
-      for (let call = 0; call < 2; call++) expect((await api.get('/connections')).status).toBe(503)
-      disk.fails = () => undefined
-      const statuses = [await api.get('/connections'), await api.get('/connections'), await api.get('/connections')]
-      expect(statuses.map(({ status }) => status)).toEqual([200, 500, 200])
-    })
+it('requests that a rule counts are not counted when the disk refuses that', async () => {
+  const disk = new MemoryDisk()
+  await withToolmock({ seed, state: join(FOLDER, 'refused.json'), fileSystem: disk }, async ({ api, app }) => {
+    const rule = { on: { operation: 'list_connections' }, when: { nth: 2 }, do: [{ respond: { status: 500 } }] }
+    await startScenario({ app }, rule)
+    disk.fails = () => new Error('no disk')
+    for (let call = 0; call < 2; call++) expect((await api.get('/connections')).status).toBe(503)
+    disk.fails = () => undefined
+    const statuses = [await api.get('/connections'), await api.get('/connections'), await api.get('/connections')]
+    expect(statuses.map(({ status }) => status)).toEqual([200, 500, 200])
   })
 })

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { createActive } from '../../support/accounts.ts'
 import { itWith } from '../../support/mock-fixture.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
@@ -20,44 +20,42 @@ async function deleted(mock: TestToolmock, body: object, credentials: object): P
 
 const it = itWith(withToolmock, FINAL)
 
-describe('credentials of an account that was deleted (3.1)', () => {
-  it('count as newly issued when they are stored again', async ({ startMock }) => {
-    const mock = await startMock({})
-    await deleted(mock, { connector: 'weather' }, KEY)
-    const { id } = await createActive(mock, { connector: 'weather' }, KEY)
-    expect(await runs(mock, id, 'weather_get_forecast')).toBe(true)
-  })
+it('count as newly issued when they are stored again', async ({ startMock }) => {
+  const mock = await startMock({})
+  await deleted(mock, { connector: 'weather' }, KEY)
+  const { id } = await createActive(mock, { connector: 'weather' }, KEY)
+  expect(await runs(mock, id, 'weather_get_forecast')).toBe(true)
+})
 
-  it('are refused permanently where revocation is final', async ({ mock }) => {
-    await deleted(mock, { connector: 'weather' }, KEY)
-    const { id } = await createActive(mock, { connector: 'weather' }, KEY)
-    expect(await runs(mock, id, 'weather_get_forecast')).toBe(false)
-    mock.time.advance('1000d')
-    await mock.signIn()
-    const other = await createActive(mock, { connector: 'weather', identifier: 'grace' }, KEY)
-    expect(await runs(mock, other.id, 'weather_get_forecast')).toBe(false)
-  })
+it('are refused permanently where revocation is final', async ({ mock }) => {
+  await deleted(mock, { connector: 'weather' }, KEY)
+  const { id } = await createActive(mock, { connector: 'weather' }, KEY)
+  expect(await runs(mock, id, 'weather_get_forecast')).toBe(false)
+  mock.time.advance('1000d')
+  await mock.signIn()
+  const other = await createActive(mock, { connector: 'weather', identifier: 'grace' }, KEY)
+  expect(await runs(mock, other.id, 'weather_get_forecast')).toBe(false)
+})
 
-  it('are refused to another account that has the same where revocation is final', async ({ mock }) => {
-    const other = await createActive(mock, { connector: 'weather', identifier: 'grace' }, KEY)
-    await deleted(mock, { connector: 'weather' }, KEY)
-    expect(await runs(mock, other.id, 'weather_get_forecast')).toBe(false)
-  })
+it('are refused to another account that has the same where revocation is final', async ({ mock }) => {
+  const other = await createActive(mock, { connector: 'weather', identifier: 'grace' }, KEY)
+  await deleted(mock, { connector: 'weather' }, KEY)
+  expect(await runs(mock, other.id, 'weather_get_forecast')).toBe(false)
+})
 
-  it('cannot be refreshed either where revocation is final', async ({ mock }) => {
-    await deleted(mock, {}, TOKEN)
-    const { id } = await createActive(mock, {}, { oauth_token: { refresh_token: 'rt_1' } })
-    expect(await runs(mock, id, 'mail_list_messages')).toBe(false)
-  })
+it('cannot be refreshed either where revocation is final', async ({ mock }) => {
+  await deleted(mock, {}, TOKEN)
+  const { id } = await createActive(mock, {}, { oauth_token: { refresh_token: 'rt_1' } })
+  expect(await runs(mock, id, 'mail_list_messages')).toBe(false)
+})
 
-  it('do not affect other credentials where revocation is final', async ({ mock }) => {
-    await deleted(mock, {}, TOKEN)
-    const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at_2' } })
-    expect(await runs(mock, id, 'mail_list_messages')).toBe(true)
-    const replaced = { authorization_details: { oauth_token: { access_token: 'at_3' } } }
-    await mock.api.put('/connected_accounts', { id, connected_account: replaced })
-    const back = { authorization_details: { oauth_token: { access_token: 'at_2' } } }
-    await mock.api.put('/connected_accounts', { id, connected_account: back })
-    expect(await runs(mock, id, 'mail_list_messages')).toBe(true)
-  })
+it('do not affect other credentials where revocation is final', async ({ mock }) => {
+  await deleted(mock, {}, TOKEN)
+  const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at_2' } })
+  expect(await runs(mock, id, 'mail_list_messages')).toBe(true)
+  const replaced = { authorization_details: { oauth_token: { access_token: 'at_3' } } }
+  await mock.api.put('/connected_accounts', { id, connected_account: replaced })
+  const back = { authorization_details: { oauth_token: { access_token: 'at_2' } } }
+  await mock.api.put('/connected_accounts', { id, connected_account: back })
+  expect(await runs(mock, id, 'mail_list_messages')).toBe(true)
 })

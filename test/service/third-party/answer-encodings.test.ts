@@ -98,43 +98,41 @@ describe('the answer of a third party', () => {
   })
 })
 
-describe('a responder that names a charset', () => {
-  it.each<[string, string, Buffer]>([
-    ['text/plain; charset=iso-8859-1', 'é ☕', Buffer.from('é ?', 'latin1')],
-    ['application/json; charset=ISO-8859-1', 'é ☕', Buffer.from('é \\u2615', 'latin1')],
-    ['text/plain; charset=windows-1252', '€', Buffer.from([0x80])],
-    ['text/plain; charset=utf-16le', 'é', Buffer.from('é', 'utf16le')],
-    ['text/plain; charset=utf-8', 'é', Buffer.from('é')],
-    ['text/plain; charset=utf-none', 'é', Buffer.from('é')],
-  ])('sends %s', async (type, body, bytes) => {
-    await using fixture = await Fixture.start(
-      connectorOf('NO_AUTH', { responders: [responder({}, { headers: { 'content-type': type }, body })] }),
-    )
-    const response = await fetch(`${fixture.origin}/default/app/api/x`)
+it.each<[string, string, Buffer]>([
+  ['text/plain; charset=iso-8859-1', 'é ☕', Buffer.from('é ?', 'latin1')],
+  ['application/json; charset=ISO-8859-1', 'é ☕', Buffer.from('é \\u2615', 'latin1')],
+  ['text/plain; charset=windows-1252', '€', Buffer.from([0x80])],
+  ['text/plain; charset=utf-16le', 'é', Buffer.from('é', 'utf16le')],
+  ['text/plain; charset=utf-8', 'é', Buffer.from('é')],
+  ['text/plain; charset=utf-none', 'é', Buffer.from('é')],
+])('a responder that names a charset sends %s', async (type, body, bytes) => {
+  await using fixture = await Fixture.start(
+    connectorOf('NO_AUTH', { responders: [responder({}, { headers: { 'content-type': type }, body })] }),
+  )
+  const response = await fetch(`${fixture.origin}/default/app/api/x`)
 
-    expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes)
-    expect(response.headers.get('content-type')).toBe(type)
-  })
+  expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes)
+  expect(response.headers.get('content-type')).toBe(type)
+})
 
-  it('answers 422 for one that it cannot write', async () => {
-    const headers = { 'Content-Type': 'text/plain; charset=shift_jis' }
-    await using fixture = await Fixture.start(
-      connectorOf('NO_AUTH', { responders: [responder({}, { headers, body: 'é' })] }),
-    )
-    const { status, body } = await fixture.api('/x')
+it('a responder that names a charset answers 422 for one that it cannot write', async () => {
+  const headers = { 'Content-Type': 'text/plain; charset=shift_jis' }
+  await using fixture = await Fixture.start(
+    connectorOf('NO_AUTH', { responders: [responder({}, { headers, body: 'é' })] }),
+  )
+  const { status, body } = await fixture.api('/x')
 
-    const message =
-      'the charset of Content-Type is shift_jis, allowed are utf-8, utf-16le and those of one byte a character'
-    expect({ status, body }).toEqual({ status: 422, body: { error: 'unusable_template', message } })
-  })
+  const message =
+    'the charset of Content-Type is shift_jis, allowed are utf-8, utf-16le and those of one byte a character'
+  expect({ status, body }).toEqual({ status: 422, body: { error: 'unusable_template', message } })
+})
 
-  it('reads a request in the charset that it names', async () => {
-    const on = { body: { name: 'Zoë' } }
-    await using fixture = await Fixture.start(
-      connectorOf('NO_AUTH', { responders: [responder(on, { body: '{{request.body.name}}' })] }),
-    )
-    const headers = { 'Content-Type': 'application/json; charset=iso-8859-1' }
-    const body = Buffer.from('{"name":"Zoë"}', 'latin1')
-    expect(await fixture.api('/x', { method: 'POST', headers, body })).toMatchObject({ status: 200, body: 'Zoë' })
-  })
+it('a responder that names a charset reads a request in the charset that it names', async () => {
+  const on = { body: { name: 'Zoë' } }
+  await using fixture = await Fixture.start(
+    connectorOf('NO_AUTH', { responders: [responder(on, { body: '{{request.body.name}}' })] }),
+  )
+  const headers = { 'Content-Type': 'application/json; charset=iso-8859-1' }
+  const body = Buffer.from('{"name":"Zoë"}', 'latin1')
+  expect(await fixture.api('/x', { method: 'POST', headers, body })).toMatchObject({ status: 200, body: 'Zoë' })
 })

@@ -207,35 +207,31 @@ describe('POST /third-party/{connector}/authorize', () => {
   })
 })
 
-describe('authorizeUrl', () => {
-  it('has the connector, the application and the scopes, and a login hint only when there is one', () => {
-    const { environment, connector } = site()
-    const url = new URL(authorizeUrl(BASE, environment, { ...connector, connector: 'a b/c' }, ASKED))
-    expect(url.pathname).toBe('/third-party/a%20b%2Fc/authorize')
-    expect(Object.fromEntries(url.searchParams)).toEqual({
-      client_id: 'toolmock-default',
-      redirect_uri: ASKED.redirectUri,
-      response_type: 'code',
-      scope: 'mail.read mail.send',
-      state: ASKED.state,
-    })
-    const hinted = authorizeUrl(BASE, environment, connector, { ...ASKED, loginHint: 'ada@example.com' })
-    expect(new URL(hinted).searchParams.get('login_hint')).toBe('ada@example.com')
+it('authorizeUrl has the connector, the application and the scopes, and a login hint only when there is one', () => {
+  const { environment, connector } = site()
+  const url = new URL(authorizeUrl(BASE, environment, { ...connector, connector: 'a b/c' }, ASKED))
+  expect(url.pathname).toBe('/third-party/a%20b%2Fc/authorize')
+  expect(Object.fromEntries(url.searchParams)).toEqual({
+    client_id: 'toolmock-default',
+    redirect_uri: ASKED.redirectUri,
+    response_type: 'code',
+    scope: 'mail.read mail.send',
+    state: ASKED.state,
   })
+  const hinted = authorizeUrl(BASE, environment, connector, { ...ASKED, loginHint: 'ada@example.com' })
+  expect(new URL(hinted).searchParams.get('login_hint')).toBe('ada@example.com')
 })
 
-describe('decide', () => {
-  it('issues another code each time', () => {
-    const { environment, connector } = site()
-    const answer = { ...ASKED, decision: 'approve', person: 'a' } as const
-    const codes = [1, 2].map(() => new URL(decisionUrl(environment, connector, answer)).searchParams.get('code'))
-    expect(new Set(codes).size).toBe(2)
-    expect(environment.model.tables.authorization_codes.size).toBe(2)
-  })
+it('decide issues another code each time', () => {
+  const { environment, connector } = site()
+  const answer = { ...ASKED, decision: 'approve', person: 'a' } as const
+  const codes = [1, 2].map(() => new URL(decisionUrl(environment, connector, answer)).searchParams.get('code'))
+  expect(new Set(codes).size).toBe(2)
+  expect(environment.model.tables.authorization_codes.size).toBe(2)
+})
 
-  it('accepts any person without a browser', () => {
-    const { environment, connector } = site()
-    const url = decisionUrl(environment, connector, { ...ASKED, decision: 'approve', person: 'nobody@else.example' })
-    expect(codeOf(url, environment).row?.person).toBe('nobody@else.example')
-  })
+it('decide accepts any person without a browser', () => {
+  const { environment, connector } = site()
+  const url = decisionUrl(environment, connector, { ...ASKED, decision: 'approve', person: 'nobody@else.example' })
+  expect(codeOf(url, environment).row?.person).toBe('nobody@else.example')
 })

@@ -33,58 +33,56 @@ const answering = (status: number, body: string, headers: Record<string, string>
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(body)
 }
 
-describe('the request of a tool', () => {
-  it('renders path, query, headers and body from input and account', async () => {
-    const sent = await echo(
-      {
-        method: 'POST',
-        path: '/v1/{{input.id}}/x',
-        query: { q: '{{input.q}}', n: '{{input.n}}', list: '{{input.list}}', none: '{{input.none}}', empty: '' },
-        headers: { 'X-Who': '{{account.identifier}}', 'X-None': '{{input.none}}' },
-        body: { n: '{{input.n}}', none: '{{input.none}}', text: 'n={{input.n}}' },
-      },
-      { id: 'a b', q: 'x&y=ü', n: 3, list: ['a', 'b'] },
-    )
-    expect(sent).toMatchObject({
-      path: '/v1/a b/x',
-      query: { q: 'x&y=ü', n: '3', list: ['a', 'b'] },
-      headers: { 'x-who': 'ada@example.com', 'content-type': 'application/json' },
-      body: { n: 3, none: null, text: 'n=3' },
-    })
-    expect(sent).not.toHaveProperty('query.none')
-    expect(sent).not.toHaveProperty('query.empty')
-    expect(sent).not.toHaveProperty('headers.x-none')
-  })
-
-  it.each(['../x', 'a/b', 'a?b=c', '#frag', '%2e%2e', 'ü€ ', '\ud800', '..%2f', '...'])(
-    'keeps %j inside its part of the path',
-    async (id) => {
-      expect(await echo({ path: '/v1/{{input.id}}/end' }, { id })).toMatchObject({
-        path: `/v1/${id.toWellFormed()}/end`,
-        query: {},
-      })
+it('the request of a tool renders path, query, headers and body from input and account', async () => {
+  const sent = await echo(
+    {
+      method: 'POST',
+      path: '/v1/{{input.id}}/x',
+      query: { q: '{{input.q}}', n: '{{input.n}}', list: '{{input.list}}', none: '{{input.none}}', empty: '' },
+      headers: { 'X-Who': '{{account.identifier}}', 'X-None': '{{input.none}}' },
+      body: { n: '{{input.n}}', none: '{{input.none}}', text: 'n={{input.n}}' },
     },
+    { id: 'a b', q: 'x&y=ü', n: 3, list: ['a', 'b'] },
   )
-
-  it.each(['.', '..'])('refuses %j as a part of the path', async (id) => {
-    expect(await echo({ path: '/v1/{{input.id}}/end' }, { id })).toMatchObject({ kind: 'unsendable' })
+  expect(sent).toMatchObject({
+    path: '/v1/a b/x',
+    query: { q: 'x&y=ü', n: '3', list: ['a', 'b'] },
+    headers: { 'x-who': 'ada@example.com', 'content-type': 'application/json' },
+    body: { n: 3, none: null, text: 'n=3' },
   })
+  expect(sent).not.toHaveProperty('query.none')
+  expect(sent).not.toHaveProperty('query.empty')
+  expect(sent).not.toHaveProperty('headers.x-none')
+})
 
-  it('reads a query from the path, too', async () => {
-    expect(await echo({ path: '/v1?a={{input.a}}', query: { b: '2' } }, { a: '1&c=3' })).toMatchObject({
-      query: { a: '1&c=3', b: '2' },
+it.each(['../x', 'a/b', 'a?b=c', '#frag', '%2e%2e', 'ü€ ', '\ud800', '..%2f', '...'])(
+  'the request of a tool keeps %j inside its part of the path',
+  async (id) => {
+    expect(await echo({ path: '/v1/{{input.id}}/end' }, { id })).toMatchObject({
+      path: `/v1/${id.toWellFormed()}/end`,
+      query: {},
     })
-  })
+  },
+)
 
-  it.each(['a\r\nX-Evil: 1', 'a\u0000b', 'ü€\ud800'])('sends %j as one header', async (value) => {
-    const sent = await echo({ headers: { 'X-Value': '{{input.value}}' } }, { value })
-    expect(sent).toHaveProperty('headers.x-value')
-    expect(sent).not.toHaveProperty('headers.x-evil')
-  })
+it.each(['.', '..'])('the request of a tool refuses %j as a part of the path', async (id) => {
+  expect(await echo({ path: '/v1/{{input.id}}/end' }, { id })).toMatchObject({ kind: 'unsendable' })
+})
 
-  it('fails, and does not crash, when a header of the connector cannot be sent', async () => {
-    expect(await echo({ headers: { 'not a header': 'x' } })).toMatchObject({ kind: 'failed', status: null })
+it('the request of a tool reads a query from the path, too', async () => {
+  expect(await echo({ path: '/v1?a={{input.a}}', query: { b: '2' } }, { a: '1&c=3' })).toMatchObject({
+    query: { a: '1&c=3', b: '2' },
   })
+})
+
+it.each(['a\r\nX-Evil: 1', 'a\u0000b', 'ü€\ud800'])('the request of a tool sends %j as one header', async (value) => {
+  const sent = await echo({ headers: { 'X-Value': '{{input.value}}' } }, { value })
+  expect(sent).toHaveProperty('headers.x-value')
+  expect(sent).not.toHaveProperty('headers.x-evil')
+})
+
+it('the request of a tool fails, and does not crash, when a header of the connector cannot be sent', async () => {
+  expect(await echo({ headers: { 'not a header': 'x' } })).toMatchObject({ kind: 'failed', status: null })
 })
 
 describe('the answer of a third party', () => {
@@ -185,57 +183,55 @@ describe('the answer of a third party', () => {
   })
 })
 
-describe('the client', () => {
-  it('calls only servers on loopback, unless others are allowed', async () => {
-    for (const base_url of [
-      'http://example.com',
-      'http://127.0.0.1.example.com',
-      'http://10.0.0.1',
-      'file:///etc',
-      'nonsense',
-    ]) {
-      await using fixture = await Fixture.start(connectorOf('NO_AUTH', { base_url }))
-      expect(await fixture.call(fixture.place({}))).toMatchObject({
-        kind: 'failed',
-        status: null,
-      })
-    }
-  })
-
-  it('records every call, without the values of its query', async () => {
-    await using fixture = await Fixture.start(connectorOf('OAUTH'))
-    const account = await fixture.consented()
-    await fixture.call(account, {}, tool({ query: { secret: 's' } }))
-    const common = { environment: 'default', connector: 'app', account_id: 'ca_1', status: 200 }
-    expect(fixture.trace.upstream).toMatchObject([
-      { ...common, kind: 'token', method: 'POST', url: `${fixture.origin}/default/app/oauth/token` },
-      { ...common, kind: 'api', method: 'GET', url: `${fixture.origin}/default/app/api/v1/things` },
-    ])
-  })
-
-  it('reports that the token endpoint is unavailable when it does not answer', async () => {
-    const reset = {
-      intercept: () => (response: { destroy(): unknown }) => Promise.resolve(void response.destroy()),
-    }
-    await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'), reset)
-    const answer = await fixture.obtain(accountOf(fixture.connector))
-    expect(answer).toMatchObject({ granted: false, status: 503, error: 'temporarily_unavailable' })
-  })
-
-  it('obtains no token for types that need a user', async () => {
-    await using fixture = await Fixture.start(connectorOf('OAUTH'))
-    expect(await fixture.obtain(accountOf(fixture.connector))).toMatchObject({
-      granted: false,
-      status: 400,
+it('the client: calls only servers on loopback, unless others are allowed', async () => {
+  for (const base_url of [
+    'http://example.com',
+    'http://127.0.0.1.example.com',
+    'http://10.0.0.1',
+    'file:///etc',
+    'nonsense',
+  ]) {
+    await using fixture = await Fixture.start(connectorOf('NO_AUTH', { base_url }))
+    expect(await fixture.call(fixture.place({}))).toMatchObject({
+      kind: 'failed',
+      status: null,
     })
-  })
+  }
+})
 
-  it('keeps the pending credentials when live credentials are replaced', async () => {
-    await using fixture = await Fixture.start(connectorOf('OAUTH'))
-    const consented = await fixture.consented('eve@example.com')
-    const oauth_token = { access_token: 'live', refresh_token: '', scopes: [], domain: '' }
-    const account = fixture.place({ oauth_token }, { pending: { credentials: consented.credentials } })
-    expect(await fixture.call(account)).toMatchObject({ kind: 'result' })
-    expect(await fixture.call({ ...account, credentials: consented.credentials })).toMatchObject({ kind: 'result' })
+it('the client records every call, without the values of its query', async () => {
+  await using fixture = await Fixture.start(connectorOf('OAUTH'))
+  const account = await fixture.consented()
+  await fixture.call(account, {}, tool({ query: { secret: 's' } }))
+  const common = { environment: 'default', connector: 'app', account_id: 'ca_1', status: 200 }
+  expect(fixture.trace.upstream).toMatchObject([
+    { ...common, kind: 'token', method: 'POST', url: `${fixture.origin}/default/app/oauth/token` },
+    { ...common, kind: 'api', method: 'GET', url: `${fixture.origin}/default/app/api/v1/things` },
+  ])
+})
+
+it('the client reports that the token endpoint is unavailable when it does not answer', async () => {
+  const reset = {
+    intercept: () => (response: { destroy(): unknown }) => Promise.resolve(void response.destroy()),
+  }
+  await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'), reset)
+  const answer = await fixture.obtain(accountOf(fixture.connector))
+  expect(answer).toMatchObject({ granted: false, status: 503, error: 'temporarily_unavailable' })
+})
+
+it('the client obtains no token for types that need a user', async () => {
+  await using fixture = await Fixture.start(connectorOf('OAUTH'))
+  expect(await fixture.obtain(accountOf(fixture.connector))).toMatchObject({
+    granted: false,
+    status: 400,
   })
+})
+
+it('the client keeps the pending credentials when live credentials are replaced', async () => {
+  await using fixture = await Fixture.start(connectorOf('OAUTH'))
+  const consented = await fixture.consented('eve@example.com')
+  const oauth_token = { access_token: 'live', refresh_token: '', scopes: [], domain: '' }
+  const account = fixture.place({ oauth_token }, { pending: { credentials: consented.credentials } })
+  expect(await fixture.call(account)).toMatchObject({ kind: 'result' })
+  expect(await fixture.call({ ...account, credentials: consented.credentials })).toMatchObject({ kind: 'result' })
 })

@@ -191,18 +191,16 @@ describe('/third-party/{connector}/api', () => {
   })
 })
 
-describe('GET /_mock/third-parties', () => {
-  it('lists the applications with the addresses of their APIs', async ({ mock: { call } }) => {
-    const { third_parties } = (await call('get', '/third-parties')).body as { third_parties: { connector: string }[] }
-    const connectors = third_parties.map(({ connector }) => connector)
-    expect(connectors).toEqual(expect.arrayContaining([...TWELVE_CONNECTORS, 'pad', 'open']))
-    expect(new Set(connectors).size).toBe(connectors.length)
-    expect(third_parties.find(({ connector }) => connector === 'pad')).toEqual({
-      connector: 'pad',
-      display_name: 'Pad',
-      authorization_type: 'BEARER_TOKEN',
-      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/third-party\/pad\/api$/),
-      collections: ['notes'],
-    })
+it('GET /_mock/third-parties lists the applications with the addresses of their APIs', async ({ mock: { call } }) => {
+  const { third_parties } = (await call('get', '/third-parties')).body as { third_parties: { connector: string }[] }
+  const connectors = third_parties.map(({ connector }) => connector)
+  expect(connectors).toEqual(expect.arrayContaining([...TWELVE_CONNECTORS, 'pad', 'open']))
+  expect(new Set(connectors).size).toBe(connectors.length)
+  expect(third_parties.find(({ connector }) => connector === 'pad')).toEqual({
+    connector: 'pad',
+    display_name: 'Pad',
+    authorization_type: 'BEARER_TOKEN',
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/third-party\/pad\/api$/),
+    collections: ['notes'],
   })
 })

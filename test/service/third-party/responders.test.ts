@@ -145,114 +145,108 @@ describe('a responder', () => {
   })
 })
 
-describe('a sequence', () => {
-  const answers = [{ body: 1 }, { body: 2 }]
-  it.each<['repeat' | 'restart' | 'next', unknown[]]>([
-    ['repeat', [1, 2, 2, 2, 2]],
-    ['restart', [1, 2, 1, 2, 1]],
-    ['next', [1, 2, 'other', 'other', 'other']],
-  ])('continues after its last answer with %s', async (after_last, expected) => {
-    await using fixture = await registryOf(
-      responder({ path: '/s' }, answers, after_last),
-      responder({}, { body: 'other' }),
-    )
-    const seen = []
-    while (seen.length < expected.length) seen.push((await fixture.api('/s')).body)
-    expect(seen).toEqual(expected)
-  })
-
-  it('with per: account counts by account; calls without one together', async () => {
-    const each = { ...responder({}, answers), per: 'account' } as const
-    await using fixture = await registryOf(each)
-    const [ada, grace] = [fixture.place({}), fixture.place({}, { id: 'ca_2', sequence: 2, identifier: 'grace' })]
-    const seen = []
-    for (const account of [ada, grace, ada, grace]) seen.push(await fixture.call(account))
-    seen.push((await fixture.api('/')).body, (await fixture.api('/')).body)
-    const result = (value: number) => ({ kind: 'result', data: { value } })
-    expect(seen).toEqual([result(1), result(1), result(2), result(2), 1, 2])
-  })
-
-  it('counts only its own requests', async () => {
-    await using fixture = await registryOf(responder({ path: '/a' }, answers), responder({ path: '/b' }, answers))
-    const seen = []
-    for (const path of ['/a', '/b', '/a', '/b']) seen.push((await fixture.api(path)).body)
-    expect(seen).toEqual([1, 1, 2, 2])
-  })
+const answers = [{ body: 1 }, { body: 2 }]
+it.each<['repeat' | 'restart' | 'next', unknown[]]>([
+  ['repeat', [1, 2, 2, 2, 2]],
+  ['restart', [1, 2, 1, 2, 1]],
+  ['next', [1, 2, 'other', 'other', 'other']],
+])('a sequence continues after its last answer with %s', async (after_last, expected) => {
+  await using fixture = await registryOf(
+    responder({ path: '/s' }, answers, after_last),
+    responder({}, { body: 'other' }),
+  )
+  const seen = []
+  while (seen.length < expected.length) seen.push((await fixture.api('/s')).body)
+  expect(seen).toEqual(expected)
 })
 
-describe('the listener', () => {
-  it.each([
-    ['an unknown environment', '/nobody/app/api/', 404],
-    ['an unknown connector', '/default/constructor/api/', 404],
-    ['an unknown kind', '/default/app/other/', 404],
-    ['an environment that cannot be decoded', '/%zz/app/api/', 400],
-    ['a path that cannot be decoded', '/default/app/api/%zz', 400],
-    ['nothing', '/', 404],
-  ])('answers %s', async (_title, path, status) => {
-    await using fixture = await registryOf(responder({}, {}))
-    expect((await fetch(`${fixture.origin}${path}`)).status).toBe(status)
-  })
+it('a sequence: with per: account counts by account; calls without one together', async () => {
+  const each = { ...responder({}, answers), per: 'account' } as const
+  await using fixture = await registryOf(each)
+  const [ada, grace] = [fixture.place({}), fixture.place({}, { id: 'ca_2', sequence: 2, identifier: 'grace' })]
+  const seen = []
+  for (const account of [ada, grace, ada, grace]) seen.push(await fixture.call(account))
+  seen.push((await fixture.api('/')).body, (await fixture.api('/')).body)
+  const result = (value: number) => ({ kind: 'result', data: { value } })
+  expect(seen).toEqual([result(1), result(1), result(2), result(2), 1, 2])
+})
 
-  it('answers 400 to a body that is declared as JSON and is not', async () => {
-    await using fixture = await registryOf(responder({}, {}))
-    const answer = await fixture.api('/', { method: 'POST', headers: JSON_BODY, body: '{' })
-    expect(answer).toMatchObject({ status: 400, body: { error: 'malformed_body' } })
-  })
+it('a sequence counts only its own requests', async () => {
+  await using fixture = await registryOf(responder({ path: '/a' }, answers), responder({ path: '/b' }, answers))
+  const seen = []
+  for (const path of ['/a', '/b', '/a', '/b']) seen.push((await fixture.api(path)).body)
+  expect(seen).toEqual([1, 1, 2, 2])
+})
 
-  it.each([
-    [32 * 1024 * 1024, 200],
-    [32 * 1024 * 1024 + 1, 413],
-  ])('answers a body of %i bytes with %i', async (size, status) => {
-    await using fixture = await registryOf(responder({}, {}))
-    const answer = await fixture.api('/', { method: 'POST', body: Buffer.alloc(size) })
-    expect(answer.status).toBe(status)
-  })
+it.each([
+  ['an unknown environment', '/nobody/app/api/', 404],
+  ['an unknown connector', '/default/constructor/api/', 404],
+  ['an unknown kind', '/default/app/other/', 404],
+  ['an environment that cannot be decoded', '/%zz/app/api/', 400],
+  ['a path that cannot be decoded', '/default/app/api/%zz', 400],
+  ['nothing', '/', 404],
+])('the listener answers %s', async (_title, path, status) => {
+  await using fixture = await registryOf(responder({}, {}))
+  expect((await fetch(`${fixture.origin}${path}`)).status).toBe(status)
+})
 
-  it('lets an interceptor answer instead, and passes it the account of the call', async () => {
-    const seen: unknown[] = []
-    const fault: ThirdPartyFault = async (response, answer) => {
-      const { status } = await answer()
-      response.writeHead(503, { 'X-Would-Be': String(status) }).end('{}')
-    }
-    const connector = connectorOf(OPEN, { tools: [tool()] })
-    await using fixture = await Fixture.start(connector, {
-      intercept: ({ kind, account, request }) => {
-        seen.push([kind, account?.id, request.apiPath])
-        return fault
-      },
+it('the listener answers 400 to a body that is declared as JSON and is not', async () => {
+  await using fixture = await registryOf(responder({}, {}))
+  const answer = await fixture.api('/', { method: 'POST', headers: JSON_BODY, body: '{' })
+  expect(answer).toMatchObject({ status: 400, body: { error: 'malformed_body' } })
+})
+
+it.each([
+  [32 * 1024 * 1024, 200],
+  [32 * 1024 * 1024 + 1, 413],
+])('the listener answers a body of %i bytes with %i', async (size, status) => {
+  await using fixture = await registryOf(responder({}, {}))
+  const answer = await fixture.api('/', { method: 'POST', body: Buffer.alloc(size) })
+  expect(answer.status).toBe(status)
+})
+
+it('the listener lets an interceptor answer instead, and passes it the account of the call', async () => {
+  const seen: unknown[] = []
+  const fault: ThirdPartyFault = async (response, answer) => {
+    const { status } = await answer()
+    response.writeHead(503, { 'X-Would-Be': String(status) }).end('{}')
+  }
+  const connector = connectorOf(OPEN, { tools: [tool()] })
+  await using fixture = await Fixture.start(connector, {
+    intercept: ({ kind, account, request }) => {
+      seen.push([kind, account?.id, request.apiPath])
+      return fault
+    },
+  })
+  expect(await fixture.call(fixture.place({}))).toMatchObject({ kind: 'failed', status: 503 })
+  expect(seen).toEqual([['api', 'ca_1', '/v1/things']])
+})
+
+const steps = connectorOf(OPEN, { responders: [responder({}, [{ body: 1 }, { body: 2 }])] })
+
+it('an answer whose data is not yet on disk is sent once its step in a sequence is on disk', async () => {
+  let written = (): void => undefined
+  const order: string[] = []
+  const disk = new Promise<void>((resolve) => (written = resolve))
+  const flushed = (): Promise<void> => {
+    order.push('waits')
+    setImmediate(() => {
+      order.push('written')
+      written()
     })
-    expect(await fixture.call(fixture.place({}))).toMatchObject({ kind: 'failed', status: 503 })
-    expect(seen).toEqual([['api', 'ca_1', '/v1/things']])
-  })
+    return disk
+  }
+  await using fixture = await Fixture.start(steps, { flushed })
+  expect((await fixture.api('/')).body).toBe(1)
+  order.push('answered')
+  expect(order).toEqual(['waits', 'written', 'answered'])
 })
 
-describe('an answer whose data is not yet on disk', () => {
-  const steps = connectorOf(OPEN, { responders: [responder({}, [{ body: 1 }, { body: 2 }])] })
-
-  it('is sent once its step in a sequence is on disk', async () => {
-    let written = (): void => undefined
-    const order: string[] = []
-    const disk = new Promise<void>((resolve) => (written = resolve))
-    const flushed = (): Promise<void> => {
-      order.push('waits')
-      setImmediate(() => {
-        order.push('written')
-        written()
-      })
-      return disk
-    }
-    await using fixture = await Fixture.start(steps, { flushed })
-    expect((await fixture.api('/')).body).toBe(1)
-    order.push('answered')
-    expect(order).toEqual(['waits', 'written', 'answered'])
-  })
-
-  it.each([
-    ['the API', (fixture: Fixture) => fixture.api('/')],
-    ['the token endpoint', (fixture: Fixture) => fixture.token({ grant_type: 'refresh_token', refresh_token: 'none' })],
-  ])('is 503 at %s when the disk refuses', async (_place, ask) => {
-    const flushed = () => Promise.reject(new StorageError('the state could not be written', new Error('ENOSPC')))
-    await using fixture = await Fixture.start(steps, { flushed })
-    expect(await ask(fixture)).toMatchObject({ status: 503, body: { error: 'unavailable' } })
-  })
+it.each([
+  ['the API', (fixture: Fixture) => fixture.api('/')],
+  ['the token endpoint', (fixture: Fixture) => fixture.token({ grant_type: 'refresh_token', refresh_token: 'none' })],
+])('an answer whose data is not yet on disk is 503 at %s when the disk refuses', async (_place, ask) => {
+  const flushed = () => Promise.reject(new StorageError('the state could not be written', new Error('ENOSPC')))
+  await using fixture = await Fixture.start(steps, { flushed })
+  expect(await ask(fixture)).toMatchObject({ status: 503, body: { error: 'unavailable' } })
 })

@@ -16,33 +16,31 @@ async function render(value: JsonValue, values: JsonObject = {}): Promise<JsonVa
 const nested = (depth: number): string => `${'{{#if a}}'.repeat(depth)}x${'{{/if}}'.repeat(depth)}`
 const calls = (depth: number): string => `{{json ${'(json '.repeat(depth)}1${')'.repeat(depth)}}}`
 
-describe('a template when it is read', () => {
-  it.each([
-    ['blocks up to the limit', nested(32), undefined],
-    ['blocks beyond it', nested(33), 'a template nests at most 32 levels deep'],
-    ['very many blocks', nested(3_000), 'a template nests at most 32 levels deep'],
-    ['calls up to the limit', calls(31), undefined],
-    ['calls beyond it', calls(32), 'a template nests at most 32 levels deep'],
-    ['else beyond it', `{{#if a}}${'{{else if a}}'.repeat(200)}{{/if}}`, 'a template nests at most 32 levels deep'],
-    ['as many characters as the limit', `{{a}}${'x'.repeat(65_531)}`, undefined],
-    ['more characters', `{{a}}${'x'.repeat(65_532)}`, 'a template has at most 65536 characters'],
-    ['an unknown method', "{{faker 'string.nothing'}}", "faker 'string.nothing': unknown method; string has alpha"],
-    ['a method of every object', "{{faker 'string.constructor'}}", 'unknown method; string has'],
-  ])('with %s', (_what, text, problem) => {
-    if (problem === undefined) expect(checkTemplate(text)).toBeUndefined()
-    else expect(checkTemplate(text)).toContain(problem)
-  })
+it.each([
+  ['blocks up to the limit', nested(32), undefined],
+  ['blocks beyond it', nested(33), 'a template nests at most 32 levels deep'],
+  ['very many blocks', nested(3_000), 'a template nests at most 32 levels deep'],
+  ['calls up to the limit', calls(31), undefined],
+  ['calls beyond it', calls(32), 'a template nests at most 32 levels deep'],
+  ['else beyond it', `{{#if a}}${'{{else if a}}'.repeat(200)}{{/if}}`, 'a template nests at most 32 levels deep'],
+  ['as many characters as the limit', `{{a}}${'x'.repeat(65_531)}`, undefined],
+  ['more characters', `{{a}}${'x'.repeat(65_532)}`, 'a template has at most 65536 characters'],
+  ['an unknown method', "{{faker 'string.nothing'}}", "faker 'string.nothing': unknown method; string has alpha"],
+  ['a method of every object', "{{faker 'string.constructor'}}", 'unknown method; string has'],
+])('a template when it is read: with %s', (_what, text, problem) => {
+  if (problem === undefined) expect(checkTemplate(text)).toBeUndefined()
+  else expect(checkTemplate(text)).toContain(problem)
+})
 
-  it('for credentials must not have a different value each time', () => {
-    expect(checkTemplate('Key {{credentials.key}}', ['credentials'])).toBeUndefined()
-    const problem = 'id makes another value each time, and credentials have to stay the same'
-    expect(checkTemplate('{{#if credentials.key}}{{id}}{{/if}}', ['credentials'])).toBe(problem)
-  })
+it('a template when it is read: for credentials must not have a different value each time', () => {
+  expect(checkTemplate('Key {{credentials.key}}', ['credentials'])).toBeUndefined()
+  const problem = 'id makes another value each time, and credentials have to stay the same'
+  expect(checkTemplate('{{#if credentials.key}}{{id}}{{/if}}', ['credentials'])).toBe(problem)
+})
 
-  it('allows exactly the methods of the library', () => {
-    const found = Object.keys(FAKE_METHODS).map((module) => [module, methodsOf(module as keyof typeof FAKE_METHODS)])
-    expect(Object.fromEntries(found)).toEqual(FAKE_METHODS)
-  })
+it('a template when it is read allows exactly the methods of the library', () => {
+  const found = Object.keys(FAKE_METHODS).map((module) => [module, methodsOf(module as keyof typeof FAKE_METHODS)])
+  expect(Object.fromEntries(found)).toEqual(FAKE_METHODS)
 })
 
 /** The methods of a module, which are on its class, or bound on the instance. */
@@ -58,45 +56,42 @@ function methodsOf(module: keyof typeof FAKE_METHODS): string {
     .join(' ')
 }
 
-describe('a template when it is evaluated', () => {
-  const items = Array.from({ length: 400 }, () => 'x')
-  const each = (body: string): string => `{{#each items}}{{#each ../items}}${body}{{/each}}{{/each}}`
+const items = Array.from({ length: 400 }, () => 'x')
+const each = (body: string): string => `{{#each items}}{{#each ../items}}${body}{{/each}}{{/each}}`
 
-  it.each([
-    ['makes up to the limit', "{{faker 'string.alpha' 10000}}", undefined],
-    ['makes too long a text', "{{faker 'string.alpha' 10001}}", 'makes at most 10000; found 10001'],
-    ['makes too long a text by a name', "{{faker 'string.numeric' length=1000000000}}", 'makes at most 10000'],
-    ['makes much of one character', "{{faker 'string.fromCharacters' 'a' 1000000000}}", 'makes at most 10000'],
-    ['makes too many words', "{{faker 'lorem.paragraphs' 10000}}", 'takes more than 100000 steps'],
-    ['makes too many dates', "{{faker 'date.betweens' count=1000000000}}", 'makes at most 10000'],
-    ['gives arguments that are none', "{{faker 'date.between'}}", "faker 'date.between' cannot be made"],
-    ['loops too often', each(''), 'takes more than 100000 steps'],
-    ['loops and makes too long a text', `{{#each items}}{{../long}}{{/each}}`, 'makes more than 4194304 characters'],
-    ['writes an object too often', `{{#each items}}{{json ../object}}{{/each}}`, 'makes more than 4194304 characters'],
-  ])('that %s', async (_what, text, problem) => {
-    const long = 'y'.repeat(20_000)
-    const rendered = render(text, { items, long, object: { long } })
-    if (problem === undefined) expect(await rendered).toHaveLength(10_000)
-    else await expect(rendered).rejects.toThrow(problem)
-  })
+it.each([
+  ['makes up to the limit', "{{faker 'string.alpha' 10000}}", undefined],
+  ['makes too long a text', "{{faker 'string.alpha' 10001}}", 'makes at most 10000; found 10001'],
+  ['makes too long a text by a name', "{{faker 'string.numeric' length=1000000000}}", 'makes at most 10000'],
+  ['makes much of one character', "{{faker 'string.fromCharacters' 'a' 1000000000}}", 'makes at most 10000'],
+  ['makes too many words', "{{faker 'lorem.paragraphs' 10000}}", 'takes more than 100000 steps'],
+  ['makes too many dates', "{{faker 'date.betweens' count=1000000000}}", 'makes at most 10000'],
+  ['gives arguments that are none', "{{faker 'date.between'}}", "faker 'date.between' cannot be made"],
+  ['loops too often', each(''), 'takes more than 100000 steps'],
+  ['loops and makes too long a text', `{{#each items}}{{../long}}{{/each}}`, 'makes more than 4194304 characters'],
+  ['writes an object too often', `{{#each items}}{{json ../object}}{{/each}}`, 'makes more than 4194304 characters'],
+])('a template when it is evaluated: that %s', async (_what, text, problem) => {
+  const long = 'y'.repeat(20_000)
+  const rendered = render(text, { items, long, object: { long } })
+  if (problem === undefined) expect(await rendered).toHaveLength(10_000)
+  else await expect(rendered).rejects.toThrow(problem)
+})
 
-  it('takes as many steps as the limit and no step more', async () => {
-    const turns = (count: number) =>
-      render('{{#each items}}{{/each}}', { items: Array.from({ length: count }, () => 1) })
-    // The loop itself is a step.
-    expect(await turns(MAX_STEPS - 1)).toBe('')
-    await expect(turns(MAX_STEPS)).rejects.toThrow(`takes more than ${MAX_STEPS} steps`)
-  })
+it('a template when it is evaluated takes as many steps as the limit and no step more', async () => {
+  const turns = (count: number) => render('{{#each items}}{{/each}}', { items: Array.from({ length: count }, () => 1) })
+  // The loop itself is a step.
+  expect(await turns(MAX_STEPS - 1)).toBe('')
+  await expect(turns(MAX_STEPS)).rejects.toThrow(`takes more than ${MAX_STEPS} steps`)
+})
 
-  it('counts every template of a value together', async () => {
-    const long = 'y'.repeat(50_000)
-    await expect(
-      render(
-        Array.from({ length: 100 }, () => '{{long}}'),
-        { long },
-      ),
-    ).rejects.toThrow('more than 4194304')
-  })
+it('a template when it is evaluated counts every template of a value together', async () => {
+  const long = 'y'.repeat(50_000)
+  await expect(
+    render(
+      Array.from({ length: 100 }, () => '{{long}}'),
+      { long },
+    ),
+  ).rejects.toThrow('more than 4194304')
 })
 
 describe('a connector whose templates exceed a limit', () => {

@@ -156,41 +156,39 @@ describe('templates', () => {
   })
 })
 
-describe('checkTemplate', () => {
-  it.each([
-    'plain',
-    '{{id}}',
-    '{{input.to}} {{#each input.tags}}{{this}}{{/each}}',
-    "{{faker 'string.alphanumeric' 8}}",
-    '{{basic input.a input.b}}',
-    '{{#each input.tags as |tag|}}{{tag}}{{/each}}',
-  ])('accepts %s', (template) => {
-    expect(checkTemplate(template, ['input'])).toBeUndefined()
-  })
+it.each([
+  'plain',
+  '{{id}}',
+  '{{input.to}} {{#each input.tags}}{{this}}{{/each}}',
+  "{{faker 'string.alphanumeric' 8}}",
+  '{{basic input.a input.b}}',
+  '{{#each input.tags as |tag|}}{{tag}}{{/each}}',
+])('checkTemplate accepts %s', (template) => {
+  expect(checkTemplate(template, ['input'])).toBeUndefined()
+})
 
-  it.each([
-    ['{{input.to', /Parse error/],
-    ['{{#if input.to}}x', /Parse error/],
-    ['{{shout input.to}}', /unknown helper 'shout'; allowed are id, uuid/],
-    ['{{#loop input}}x{{/loop}}', /unknown block '#loop'; allowed are #each/],
-    ['{{inptu.to}}', /unknown name or helper 'inptu' \(did you mean input\?\); allowed are input, account/],
-    ['{{> partial}}', /partials/],
-    ['{{* decorator}}', /partials and decorators/],
-    ['{{json}}', /json takes 1 arguments/],
-    ["{{now 'soon'}}", /now takes a duration, with - in front for the past/],
-    ['{{sum 1}}', /sum takes 2 or more arguments/],
-    ["{{eq input 'a' 'b'}}", /eq takes 2 arguments/],
-    ["{{eq input 'a' b=1}}", /eq takes no named arguments/],
-    ['{{#each}}x{{/each}}', /#each takes one argument/],
-    ['{{#if input account}}x{{/if}}', /#if takes one argument/],
-    ["{{date 'soon'}}", /date takes a duration/],
-    ["{{now '1d' '2d'}}", /now takes 0 to 1 arguments/],
-    ['{{faker input.name}}', /name in quotes/],
-    ["{{faker 'helpers.fake' 'x'}}", /unknown module/],
-    ['{{@secret}}', /unknown name '@secret'/],
-    ['{{#each input as |id|}}x{{/each}}', /'id' is a helper/],
-    ['{{constructor.constructor "return 1"}}', /unknown helper/],
-  ])('refuses %s', (template, message) => {
-    expect(checkTemplate(template, ['input', 'account'])).toMatch(message)
-  })
+it.each([
+  ['{{input.to', /Parse error/],
+  ['{{#if input.to}}x', /Parse error/],
+  ['{{shout input.to}}', /unknown helper 'shout'; allowed are id, uuid/],
+  ['{{#loop input}}x{{/loop}}', /unknown block '#loop'; allowed are #each/],
+  ['{{inptu.to}}', /unknown name or helper 'inptu' \(did you mean input\?\); allowed are input, account/],
+  ['{{> partial}}', /partials/],
+  ['{{* decorator}}', /partials and decorators/],
+  ['{{json}}', /json takes 1 arguments/],
+  ["{{now 'soon'}}", /now takes a duration, with - in front for the past/],
+  ['{{sum 1}}', /sum takes 2 or more arguments/],
+  ["{{eq input 'a' 'b'}}", /eq takes 2 arguments/],
+  ["{{eq input 'a' b=1}}", /eq takes no named arguments/],
+  ['{{#each}}x{{/each}}', /#each takes one argument/],
+  ['{{#if input account}}x{{/if}}', /#if takes one argument/],
+  ["{{date 'soon'}}", /date takes a duration/],
+  ["{{now '1d' '2d'}}", /now takes 0 to 1 arguments/],
+  ['{{faker input.name}}', /name in quotes/],
+  ["{{faker 'helpers.fake' 'x'}}", /unknown module/],
+  ['{{@secret}}', /unknown name '@secret'/],
+  ['{{#each input as |id|}}x{{/each}}', /'id' is a helper/],
+  ['{{constructor.constructor "return 1"}}', /unknown helper/],
+])('checkTemplate refuses %s', (template, message) => {
+  expect(checkTemplate(template, ['input', 'account'])).toMatch(message)
 })

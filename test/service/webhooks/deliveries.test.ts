@@ -299,129 +299,125 @@ describe('events that are not acknowledged when the server stops', () => {
   })
 })
 
-describe('webhooks', () => {
-  it('of an environment go on when the disk refuses its removal', async ({ directory }) => {
-    const fileSystem = new MemoryDisk()
-    const options = { state: join(directory, 'state.json'), fileSystem }
-    await withWebhook(options, async ({ call, token, api, receiver, url }) => {
-      const made = await call('post', '/environments', { name: 'other' })
-      const { client_id, client_secret } = made.body as Record<string, string>
-      await call('put', '/webhooks/app?environment=other', { url, secret: SECRET })
-      const bearer = await token(String(client_id), String(client_secret))
-      fileSystem.fails = () => new Error('ENOSPC: no space left')
-      expect((await call('delete', '/environments/other')).status).toBe(503)
-      fileSystem.fails = () => undefined
-      await api(bearer, 'post', '/connected_accounts', account('ada'))
-      await receiver.answered(1)
-      expect(receiver.types).toEqual(['created'])
-    })
-  })
-
-  it('of the configuration of the server are removed there', async () => {
-    const ofServer = { id: 'server', url: 'http://127.0.0.1:9/', secret: SECRET, types: CREATED }
-    await withControl({ webhooks: [ofServer] }, async ({ call }) => {
-      const { message } = expectControlError(await call('delete', '/webhooks/server'), 404, 'WEBHOOK_NOT_FOUND')
-      expect(message).toBe(
-        'the webhook "server" is one of the configuration file, which every environment has; remove it there',
-      )
-    })
-  })
-
-  /** An environment with a webhook of the server's configuration for one type, and one of its seed for another. */
-  async function withServerAndSeed(
-    work: (mock: ControlMock, types: string[], at: { receiver: Receiver; bearer: string | number }) => Promise<void>,
-  ): Promise<void> {
-    const receiver = new Receiver()
-    const url = await receiver.listen()
-    await withControl({ webhooks: [{ id: 'server', url, secret: SECRET, types: CREATED }] }, async (mock) => {
-      const types = ['connected_account.deleted']
-      const seed = { webhooks: [{ name: 'seeded', url, secret: SECRET, types }] }
-      const made = await mock.call('post', '/environments', { name: 'other', seed })
-      const { client_id, client_secret } = made.body as Record<string, string>
-      const bearer = await mock.token(String(client_id), String(client_secret))
-      await work(mock, types, { receiver, bearer })
-    })
-    await receiver.close()
-  }
-
-  it('come from the configuration of the server, for every environment, and from its seed', () =>
-    withServerAndSeed(async ({ call }, types) => {
-      const listed = await call('get', '/webhooks?environment=other')
-      expect((listed.body as { webhooks: object[] }).webhooks).toMatchObject([
-        { name: 'server', types: CREATED },
-        { name: 'seeded', types },
-      ])
-      expect(listed.text).not.toContain(SECRET)
-    }))
-
-  it('of the configuration and of the seed each get the events of their types', () =>
-    withServerAndSeed(async ({ api }, _types, { receiver, bearer }) => {
-      await api(bearer, 'post', '/connected_accounts', account('ada'))
-      await api(bearer, 'post', '/connected_accounts:delete', account('ada'))
-      await receiver.answered(2)
-      expect(receiver.types.sort()).toEqual(['created', 'deleted'])
-    }))
-
-  it('of the configuration and of the seed are there after a reset', () =>
-    withServerAndSeed(async ({ call }) => {
-      await call('post', '/reset?environment=other')
-      expect((await call('get', '/webhooks?environment=other')).body).toMatchObject({
-        webhooks: [{ name: 'server' }, { name: 'seeded' }],
-      })
-    }))
-
-  it.each([
-    ['an address that is not on loopback', { url: 'https://app.example/hooks', secret: SECRET }, '--allow-outbound'],
-    ['an address that is none', { url: 'app', secret: SECRET }, 'an http or https URL'],
-    ['a secret without its prefix', { url: 'http://127.0.0.1:9/', secret: 'c2VjcmV0' }, 'whsec_ and a key in base64'],
-    [
-      'a secret that is not base64',
-      { url: 'http://127.0.0.1:9/', secret: 'whsec_secret!' },
-      'whsec_ and a key in base64',
-    ],
-    ['an empty secret', { url: 'http://127.0.0.1:9/', secret: 'whsec_' }, 'whsec_ and a key in base64'],
-    ['no secret', { url: 'http://127.0.0.1:9/' }, 'exactly one of secret and secrets'],
-    [
-      'one secret beside several',
-      { url: 'http://127.0.0.1:9/', secret: SECRET, secrets: [SECRET] },
-      'exactly one of secret and secrets',
-    ],
-    [
-      'a wrong one of several secrets',
-      { url: 'http://127.0.0.1:9/', secrets: [SECRET, 'whsec_'] },
-      'whsec_ and a key in base64',
-    ],
-    [
-      'a type that there is not',
-      { url: 'http://127.0.0.1:9/', secret: SECRET, types: ['created'] },
-      'connected_account.created',
-    ],
-    ['no type', { url: 'http://127.0.0.1:9/', secret: SECRET, types: [] }, 'types'],
-    ['a type twice', { url: 'http://127.0.0.1:9/', secret: SECRET, types: [...CREATED, ...CREATED] }, 'each type once'],
-  ])('are refused with %s, and nothing changes', async (_title, body, message) => {
-    await withControl({}, async ({ call }) => {
-      const refused = await call('put', '/webhooks/app', body)
-      expect(expectControlError(refused, 400, 'INVALID_BODY').message).toContain(message)
-      expect((await call('get', '/webhooks')).body).toEqual({ webhooks: [] })
-    })
-  })
-
-  it('may be anywhere with --allow-outbound', async () => {
-    await withControl({ allowOutbound: true }, async ({ call }) => {
-      const put = await call('put', '/webhooks/app', {
-        url: 'https://app.example/hooks',
-        secret: SECRET,
-        types: CREATED,
-      })
-      expect(put.status).toBe(200)
-    })
+it('webhooks: of an environment go on when the disk refuses its removal', async ({ directory }) => {
+  const fileSystem = new MemoryDisk()
+  const options = { state: join(directory, 'state.json'), fileSystem }
+  await withWebhook(options, async ({ call, token, api, receiver, url }) => {
+    const made = await call('post', '/environments', { name: 'other' })
+    const { client_id, client_secret } = made.body as Record<string, string>
+    await call('put', '/webhooks/app?environment=other', { url, secret: SECRET })
+    const bearer = await token(String(client_id), String(client_secret))
+    fileSystem.fails = () => new Error('ENOSPC: no space left')
+    expect((await call('delete', '/environments/other')).status).toBe(503)
+    fileSystem.fails = () => undefined
+    await api(bearer, 'post', '/connected_accounts', account('ada'))
+    await receiver.answered(1)
+    expect(receiver.types).toEqual(['created'])
   })
 })
 
-describe('the signature', () => {
-  it('is that of the public test vector of the recipe', () => {
-    const [id, timestamp, body] = ['msg_p5jXN8AQM9LWM0D4loKWxJek', '1614265330', '{"test": 2432232314}'] as const
-    const signature = signatureOf('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', id, timestamp, body)
-    expect(signature).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+it('webhooks: of the configuration of the server are removed there', async () => {
+  const ofServer = { id: 'server', url: 'http://127.0.0.1:9/', secret: SECRET, types: CREATED }
+  await withControl({ webhooks: [ofServer] }, async ({ call }) => {
+    const { message } = expectControlError(await call('delete', '/webhooks/server'), 404, 'WEBHOOK_NOT_FOUND')
+    expect(message).toBe(
+      'the webhook "server" is one of the configuration file, which every environment has; remove it there',
+    )
   })
+})
+
+/** An environment with a webhook of the server's configuration for one type, and one of its seed for another. */
+async function withServerAndSeed(
+  work: (mock: ControlMock, types: string[], at: { receiver: Receiver; bearer: string | number }) => Promise<void>,
+): Promise<void> {
+  const receiver = new Receiver()
+  const url = await receiver.listen()
+  await withControl({ webhooks: [{ id: 'server', url, secret: SECRET, types: CREATED }] }, async (mock) => {
+    const types = ['connected_account.deleted']
+    const seed = { webhooks: [{ name: 'seeded', url, secret: SECRET, types }] }
+    const made = await mock.call('post', '/environments', { name: 'other', seed })
+    const { client_id, client_secret } = made.body as Record<string, string>
+    const bearer = await mock.token(String(client_id), String(client_secret))
+    await work(mock, types, { receiver, bearer })
+  })
+  await receiver.close()
+}
+
+it('webhooks: come from the configuration of the server, for every environment, and from its seed', () =>
+  withServerAndSeed(async ({ call }, types) => {
+    const listed = await call('get', '/webhooks?environment=other')
+    expect((listed.body as { webhooks: object[] }).webhooks).toMatchObject([
+      { name: 'server', types: CREATED },
+      { name: 'seeded', types },
+    ])
+    expect(listed.text).not.toContain(SECRET)
+  }))
+
+it('webhooks: of the configuration and of the seed each get the events of their types', () =>
+  withServerAndSeed(async ({ api }, _types, { receiver, bearer }) => {
+    await api(bearer, 'post', '/connected_accounts', account('ada'))
+    await api(bearer, 'post', '/connected_accounts:delete', account('ada'))
+    await receiver.answered(2)
+    expect(receiver.types.sort()).toEqual(['created', 'deleted'])
+  }))
+
+it('webhooks: of the configuration and of the seed are there after a reset', () =>
+  withServerAndSeed(async ({ call }) => {
+    await call('post', '/reset?environment=other')
+    expect((await call('get', '/webhooks?environment=other')).body).toMatchObject({
+      webhooks: [{ name: 'server' }, { name: 'seeded' }],
+    })
+  }))
+
+it.each([
+  ['an address that is not on loopback', { url: 'https://app.example/hooks', secret: SECRET }, '--allow-outbound'],
+  ['an address that is none', { url: 'app', secret: SECRET }, 'an http or https URL'],
+  ['a secret without its prefix', { url: 'http://127.0.0.1:9/', secret: 'c2VjcmV0' }, 'whsec_ and a key in base64'],
+  [
+    'a secret that is not base64',
+    { url: 'http://127.0.0.1:9/', secret: 'whsec_secret!' },
+    'whsec_ and a key in base64',
+  ],
+  ['an empty secret', { url: 'http://127.0.0.1:9/', secret: 'whsec_' }, 'whsec_ and a key in base64'],
+  ['no secret', { url: 'http://127.0.0.1:9/' }, 'exactly one of secret and secrets'],
+  [
+    'one secret beside several',
+    { url: 'http://127.0.0.1:9/', secret: SECRET, secrets: [SECRET] },
+    'exactly one of secret and secrets',
+  ],
+  [
+    'a wrong one of several secrets',
+    { url: 'http://127.0.0.1:9/', secrets: [SECRET, 'whsec_'] },
+    'whsec_ and a key in base64',
+  ],
+  [
+    'a type that there is not',
+    { url: 'http://127.0.0.1:9/', secret: SECRET, types: ['created'] },
+    'connected_account.created',
+  ],
+  ['no type', { url: 'http://127.0.0.1:9/', secret: SECRET, types: [] }, 'types'],
+  ['a type twice', { url: 'http://127.0.0.1:9/', secret: SECRET, types: [...CREATED, ...CREATED] }, 'each type once'],
+])('webhooks are refused with %s, and nothing changes', async (_title, body, message) => {
+  await withControl({}, async ({ call }) => {
+    const refused = await call('put', '/webhooks/app', body)
+    expect(expectControlError(refused, 400, 'INVALID_BODY').message).toContain(message)
+    expect((await call('get', '/webhooks')).body).toEqual({ webhooks: [] })
+  })
+})
+
+it('webhooks may be anywhere with --allow-outbound', async () => {
+  await withControl({ allowOutbound: true }, async ({ call }) => {
+    const put = await call('put', '/webhooks/app', {
+      url: 'https://app.example/hooks',
+      secret: SECRET,
+      types: CREATED,
+    })
+    expect(put.status).toBe(200)
+  })
+})
+
+it('the signature is that of the public test vector of the recipe', () => {
+  const [id, timestamp, body] = ['msg_p5jXN8AQM9LWM0D4loKWxJek', '1614265330', '{"test": 2432232314}'] as const
+  const signature = signatureOf('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', id, timestamp, body)
+  expect(signature).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { parseScenario } from '../../../src/files/scenario-files.ts'
 import { DOCUMENT_CHECKS } from '../../../src/app/document-checks.ts'
 import { codeBlocks } from '../../recipes/markdown.ts'
@@ -35,37 +35,35 @@ async function withGuide(work: (url: string, next: () => Promise<string>) => Pro
   })
 }
 
-describe('the receiver of docs/webhooks.md', () => {
-  it('accepts what is genuine, once, and refuses what is not', async () => {
-    await withGuide(async (url, next) => {
-      await withControl({}, async ({ call, token, api }) => {
-        await call('put', '/webhooks/app', { url, secret: SECRET })
-        const [yaml = ''] = codeBlocks('docs/webhooks.md', 'Failing on purpose', 'yaml')
-        await parseScenario({ file: 'guide', text: yaml }, DOCUMENT_CHECKS, new Map())
-        const rules = [
-          { name: 'forged', at: 'webhook', when: { nth: 1 }, do: [{ bad_signature: {} }] },
-          { name: 'stale', at: 'webhook', when: { nth: 2 }, do: [{ stale_timestamp: {} }] },
-          { name: 'twice', at: 'webhook', when: { nth: 3 }, do: [{ duplicate: {} }] },
-        ]
-        await call('put', '/scenarios/events', { name: 'events', rules })
-        await call('post', '/scenarios/events/start')
-        const bearer = await token('test_client', 'test_secret')
-        await api(bearer, 'post', '/connected_accounts', { connector: 'mail', identifier: 'åda@example.com' })
-        for (const [times, advance] of [
-          [1, '5s'],
-          [2, '30s'],
-        ] as const) {
-          await call('post', '/requests/wait', { match: { kind: 'webhook' }, times })
-          await call('put', '/clock', { advance })
-        }
-        await call('post', '/requests/wait', { match: { kind: 'webhook' }, times: 4 })
-        const { requests } = (await call('get', '/requests?kind=webhook')).body as { requests: { status: number }[] }
-        expect(requests.map(({ status }) => status)).toEqual([401, 401, 204, 204])
-        expect(await next()).toBe('connected_account.created åda@example.com PENDING_AUTH')
-        await call('post', '/webhook-events', { type: 'connected_account.deleted' })
-        expect(await next()).toBe('connected_account.deleted åda@example.com PENDING_AUTH')
-        expect((await call('get', '/contract')).body).toMatchObject({ total: { findings: [] } })
-      })
+it('accepts what is genuine, once, and refuses what is not', async () => {
+  await withGuide(async (url, next) => {
+    await withControl({}, async ({ call, token, api }) => {
+      await call('put', '/webhooks/app', { url, secret: SECRET })
+      const [yaml = ''] = codeBlocks('docs/webhooks.md', 'Failing on purpose', 'yaml')
+      await parseScenario({ file: 'guide', text: yaml }, DOCUMENT_CHECKS, new Map())
+      const rules = [
+        { name: 'forged', at: 'webhook', when: { nth: 1 }, do: [{ bad_signature: {} }] },
+        { name: 'stale', at: 'webhook', when: { nth: 2 }, do: [{ stale_timestamp: {} }] },
+        { name: 'twice', at: 'webhook', when: { nth: 3 }, do: [{ duplicate: {} }] },
+      ]
+      await call('put', '/scenarios/events', { name: 'events', rules })
+      await call('post', '/scenarios/events/start')
+      const bearer = await token('test_client', 'test_secret')
+      await api(bearer, 'post', '/connected_accounts', { connector: 'mail', identifier: 'åda@example.com' })
+      for (const [times, advance] of [
+        [1, '5s'],
+        [2, '30s'],
+      ] as const) {
+        await call('post', '/requests/wait', { match: { kind: 'webhook' }, times })
+        await call('put', '/clock', { advance })
+      }
+      await call('post', '/requests/wait', { match: { kind: 'webhook' }, times: 4 })
+      const { requests } = (await call('get', '/requests?kind=webhook')).body as { requests: { status: number }[] }
+      expect(requests.map(({ status }) => status)).toEqual([401, 401, 204, 204])
+      expect(await next()).toBe('connected_account.created åda@example.com PENDING_AUTH')
+      await call('post', '/webhook-events', { type: 'connected_account.deleted' })
+      expect(await next()).toBe('connected_account.deleted åda@example.com PENDING_AUTH')
+      expect((await call('get', '/contract')).body).toMatchObject({ total: { findings: [] } })
     })
   })
 })

@@ -9,28 +9,26 @@ import { hashOf, readHash } from '../../../src/ui/dashboard/hash-route.ts'
 import { linesOf, Timeline } from '../../../src/ui/dashboard/timeline-entries.ts'
 import { AT, REQUEST } from '../../support/entry-document.ts'
 
-describe('a request as a curl command', () => {
-  it('quotes for a shell, and uses a variable for the masked token', () => {
-    const headers = { authorization: 'Bearer ***', 'content-type': 'application/json', host: 'x', 'x-note': "it's" }
-    const request = { ...REQUEST, query: { a: ['1', '$x'] }, request: { headers, body: { text: "it's $HOME" } } }
-    expect(curlOf(request, 'http://localhost:8665')).toBe(
-      [
-        `curl -X POST 'http://localhost:8665/api/v1/execute_tool?a=1&a=%24x'`,
-        `  -H "Authorization: Bearer $TOOLMOCK_TOKEN"`,
-        `  -H 'content-type: application/json'`,
-        String.raw`  -H 'x-note: it'\''s'`,
-        String.raw`  --data-raw '{"text":"it'\''s $HOME"}'`,
-      ].join(' \\\n'),
-    )
-  })
+it('a request as a curl command quotes for a shell, and uses a variable for the masked token', () => {
+  const headers = { authorization: 'Bearer ***', 'content-type': 'application/json', host: 'x', 'x-note': "it's" }
+  const request = { ...REQUEST, query: { a: ['1', '$x'] }, request: { headers, body: { text: "it's $HOME" } } }
+  expect(curlOf(request, 'http://localhost:8665')).toBe(
+    [
+      `curl -X POST 'http://localhost:8665/api/v1/execute_tool?a=1&a=%24x'`,
+      `  -H "Authorization: Bearer $TOOLMOCK_TOKEN"`,
+      `  -H 'content-type: application/json'`,
+      String.raw`  -H 'x-note: it'\''s'`,
+      String.raw`  --data-raw '{"text":"it'\''s $HOME"}'`,
+    ].join(' \\\n'),
+  )
+})
 
-  it('sends a form as one', () => {
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-    const body = { grant_type: 'client_credentials' }
-    expect(curlOf({ ...REQUEST, request: { headers, body } }, 'http://h')).toContain(
-      "--data-urlencode 'grant_type=client_credentials'",
-    )
-  })
+it('a request as a curl command sends a form as one', () => {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const body = { grant_type: 'client_credentials' }
+  expect(curlOf({ ...REQUEST, request: { headers, body } }, 'http://h')).toContain(
+    "--data-urlencode 'grant_type=client_credentials'",
+  )
 })
 
 describe('a failure of the next request', () => {
@@ -76,78 +74,72 @@ describe('a failure of the next request', () => {
   })
 })
 
-describe('how far an instant is from another', () => {
-  it.each([
-    ['2099-12-31T00:00:00Z', '2026-11-28T00:00:00Z', 'in 73 y 33 d'],
-    ['2026-11-28T00:00:00Z', '2099-12-31T00:00:00Z', '73 y 33 d ago'],
-    ['2027-11-28T00:00:00Z', '2026-11-28T00:00:00Z', 'in 1 y 0 d'],
-    ['2028-02-29T00:00:00Z', '2027-03-01T00:00:00Z', 'in 365 d 00 h'],
-    ['2027-02-28T23:59:59Z', '2026-03-01T00:00:00Z', 'in 364 d 23 h'],
-    ['2026-01-02T04:00:00Z', '2026-01-01T00:00:00Z', 'in 1 d 04 h'],
-    ['2026-01-01T00:00:00Z', '2026-01-01T00:04:09Z', '4 min 09 s ago'],
-  ])('%s seen from %s is %s', (instant, now, text) => {
-    expect(distanceOf(Date.parse(instant), Date.parse(now))).toBe(text)
-  })
+it.each([
+  ['2099-12-31T00:00:00Z', '2026-11-28T00:00:00Z', 'in 73 y 33 d'],
+  ['2026-11-28T00:00:00Z', '2099-12-31T00:00:00Z', '73 y 33 d ago'],
+  ['2027-11-28T00:00:00Z', '2026-11-28T00:00:00Z', 'in 1 y 0 d'],
+  ['2028-02-29T00:00:00Z', '2027-03-01T00:00:00Z', 'in 365 d 00 h'],
+  ['2027-02-28T23:59:59Z', '2026-03-01T00:00:00Z', 'in 364 d 23 h'],
+  ['2026-01-02T04:00:00Z', '2026-01-01T00:00:00Z', 'in 1 d 04 h'],
+  ['2026-01-01T00:00:00Z', '2026-01-01T00:04:09Z', '4 min 09 s ago'],
+])('how far an instant is from another: %s seen from %s is %s', (instant, now, text) => {
+  expect(distanceOf(Date.parse(instant), Date.parse(now))).toBe(text)
 })
 
-describe('the form of a tool', () => {
-  const schema = {
-    type: 'object',
-    required: ['to'],
-    properties: {
-      to: { type: 'string', description: 'Who gets it.' },
-      count: { type: 'integer' },
-      urgent: { type: 'boolean' },
-      level: { enum: ['low', 'high'], type: 'string' },
-      tags: { type: 'array' },
-    },
-  }
+const schema = {
+  type: 'object',
+  required: ['to'],
+  properties: {
+    to: { type: 'string', description: 'Who gets it.' },
+    count: { type: 'integer' },
+    urgent: { type: 'boolean' },
+    level: { enum: ['low', 'high'], type: 'string' },
+    tags: { type: 'array' },
+  },
+}
 
-  it('has a field for each member of the schema', () => {
-    expect(fieldsOf(schema)).toEqual([
-      { name: 'to', kind: 'text', required: true, description: 'Who gets it.' },
-      { name: 'count', kind: 'number', required: false, description: '' },
-      { name: 'urgent', kind: 'boolean', required: false, description: '', choices: ['true', 'false'] },
-      { name: 'level', kind: 'text', required: false, description: '', choices: ['low', 'high'] },
-      { name: 'tags', kind: 'json', required: false, description: '' },
-    ])
-  })
-
-  it('sends values of the right types, and omits empty ones', () => {
-    const values = { to: '7', count: '7', urgent: 'true', level: '', tags: '["a"]' }
-    expect(inputOf(fieldsOf(schema), values)).toEqual({ input: { to: '7', count: 7, urgent: true, tags: ['a'] } })
-  })
-
-  it('sends an invalid number unchanged, so that the mock refuses it', () => {
-    expect(inputOf(fieldsOf(schema), { count: 'many' })).toEqual({ input: { count: 'many' } })
-  })
-
-  it.each([
-    [{ tags: '[' }, 'tags is not valid JSON.'],
-    [{ tags: '{"__proto__": 1}' }, undefined],
-  ])('of %j shows %s', (values, problem) => {
-    expect(inputOf(fieldsOf(schema), values).problem).toBe(problem)
-  })
-
-  it('of a schema without members is one JSON object', () => {
-    const fields = fieldsOf({ type: 'object' })
-    expect(inputOf(fields, { input: '{"a":1}' })).toEqual({ input: { a: 1 } })
-    expect(inputOf(fields, { input: '[]' }).problem).toBe('The input is not a JSON object.')
-  })
+it('the form of a tool has a field for each member of the schema', () => {
+  expect(fieldsOf(schema)).toEqual([
+    { name: 'to', kind: 'text', required: true, description: 'Who gets it.' },
+    { name: 'count', kind: 'number', required: false, description: '' },
+    { name: 'urgent', kind: 'boolean', required: false, description: '', choices: ['true', 'false'] },
+    { name: 'level', kind: 'text', required: false, description: '', choices: ['low', 'high'] },
+    { name: 'tags', kind: 'json', required: false, description: '' },
+  ])
 })
 
-describe('the URL fragment of a view', () => {
-  it.each([
-    ['', { view: 'timeline', id: '', parameters: {} }],
-    ['#/accounts/ca_1?environment=worker-2', { view: 'accounts', id: 'ca_1', parameters: { environment: 'worker-2' } }],
-    ['#/timeline/a%2Fb%20c?q=%26', { view: 'timeline', id: 'a/b c', parameters: { q: '&' } }],
-    ['#/timeline/a%3Fb%23c%25', { view: 'timeline', id: 'a?b#c%', parameters: {} }],
-    ['#/nowhere/x', { view: 'timeline', unknown: 'nowhere', id: 'x', parameters: {} }],
-    ['#/timeline/%', { view: 'timeline', id: '%', parameters: {} }],
-  ])('%s is read, and is the same after it was written and read again', (hash, place) => {
-    expect(readHash(hash)).toEqual(place)
-    expect(readHash(hashOf(readHash(hash)))).toEqual(place)
-  })
+it('the form of a tool sends values of the right types, and omits empty ones', () => {
+  const values = { to: '7', count: '7', urgent: 'true', level: '', tags: '["a"]' }
+  expect(inputOf(fieldsOf(schema), values)).toEqual({ input: { to: '7', count: 7, urgent: true, tags: ['a'] } })
+})
+
+it('the form of a tool sends an invalid number unchanged, so that the mock refuses it', () => {
+  expect(inputOf(fieldsOf(schema), { count: 'many' })).toEqual({ input: { count: 'many' } })
+})
+
+it.each([
+  [{ tags: '[' }, 'tags is not valid JSON.'],
+  [{ tags: '{"__proto__": 1}' }, undefined],
+])('the form of a tool: of %j shows %s', (values, problem) => {
+  expect(inputOf(fieldsOf(schema), values).problem).toBe(problem)
+})
+
+it('the form of a tool: of a schema without members is one JSON object', () => {
+  const fields = fieldsOf({ type: 'object' })
+  expect(inputOf(fields, { input: '{"a":1}' })).toEqual({ input: { a: 1 } })
+  expect(inputOf(fields, { input: '[]' }).problem).toBe('The input is not a JSON object.')
+})
+
+it.each([
+  ['', { view: 'timeline', id: '', parameters: {} }],
+  ['#/accounts/ca_1?environment=worker-2', { view: 'accounts', id: 'ca_1', parameters: { environment: 'worker-2' } }],
+  ['#/timeline/a%2Fb%20c?q=%26', { view: 'timeline', id: 'a/b c', parameters: { q: '&' } }],
+  ['#/timeline/a%3Fb%23c%25', { view: 'timeline', id: 'a?b#c%', parameters: {} }],
+  ['#/nowhere/x', { view: 'timeline', unknown: 'nowhere', id: 'x', parameters: {} }],
+  ['#/timeline/%', { view: 'timeline', id: '%', parameters: {} }],
+])('the URL fragment of a view: %s is read, and is the same after it was written and read again', (hash, place) => {
+  expect(readHash(hash)).toEqual(place)
+  expect(readHash(hashOf(readHash(hash)))).toEqual(place)
 })
 
 describe('the timeline', () => {

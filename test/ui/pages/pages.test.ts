@@ -30,10 +30,9 @@ const SCOPES: readonly (readonly [scope: string, words: string])[] = [
   ['constructor', 'Use constructor'],
   ['', 'Use everything'],
 ]
-describe('the words of a scope', () => {
-  it.each(SCOPES)('%s: %s', (scope, words) => {
-    expect(scopeWords(scope)).toBe(words)
-  })
+
+it.each(SCOPES)('the words of a scope: %s: %s', (scope, words) => {
+  expect(scopeWords(scope)).toBe(words)
 })
 
 const formOf = (fields: CredentialField[], name: string, description = '') => ({
@@ -98,43 +97,39 @@ describe('consentPage', () => {
   })
 })
 
-describe('consentAnswer', () => {
-  it.each([
-    ['person=ada&somebody_else=eve&decision=approve', { decision: 'approve', person: 'ada' }],
-    ['person=&somebody_else=+eve+&decision=deny', { decision: 'deny', person: 'eve' }],
-    ['person=&somebody_else=++&decision=approve', { decision: 'approve' }],
-    ['decision=yes', {}],
-    ['granted=&granted=a&granted=b', { granted: ['', 'a', 'b'] }],
-    ['granted=', { granted: [''] }],
-    ['', {}],
-  ])('reads %s', (form, answer) => {
-    expect(consentDecision(new URLSearchParams(form))).toEqual(answer)
-  })
+it.each([
+  ['person=ada&somebody_else=eve&decision=approve', { decision: 'approve', person: 'ada' }],
+  ['person=&somebody_else=+eve+&decision=deny', { decision: 'deny', person: 'eve' }],
+  ['person=&somebody_else=++&decision=approve', { decision: 'approve' }],
+  ['decision=yes', {}],
+  ['granted=&granted=a&granted=b', { granted: ['', 'a', 'b'] }],
+  ['granted=', { granted: [''] }],
+  ['', {}],
+])('consentAnswer reads %s', (form, answer) => {
+  expect(consentDecision(new URLSearchParams(form))).toEqual(answer)
 })
 
-describe('credentialsPage', () => {
-  it('labels each field and hides what is typed into secret ones', () => {
-    const page = credentialsPage(issues, []).toString()
-    expect(page).toMatch(
-      /<label for="field-1">API key<\/label>\s*<input\s+id="field-1"\s+name="api_key"\s+type="password"/,
-    )
-    expect(page).toMatch(/aria-describedby="field-0-hint"/)
-    expect(page).toContain('Note <span class="quiet">(optional)</span>')
-    expect(page).toContain('formaction="?decision=deny"')
-  })
+it('credentialsPage labels each field and hides what is typed into secret ones', () => {
+  const page = credentialsPage(issues, []).toString()
+  expect(page).toMatch(
+    /<label for="field-1">API key<\/label>\s*<input\s+id="field-1"\s+name="api_key"\s+type="password"/,
+  )
+  expect(page).toMatch(/aria-describedby="field-0-hint"/)
+  expect(page).toContain('Note <span class="quiet">(optional)</span>')
+  expect(page).toContain('formaction="?decision=deny"')
+})
 
-  it('keeps what was entered but for secrets, and shows each problem beside its field', () => {
-    const values = new Map([
-      ['site', 'acme'],
-      ['api_key', 'k-123'],
-    ])
-    const problems = new Map([['api_key', 'API key is too long.']])
-    const page = credentialsPage(issues, [], { values, problems }).toString()
-    expect(page).toMatch(/name="site"\s+type="text"\s+value="acme"/)
-    expect(page).not.toContain('k-123')
-    expect(page).toContain('<p class="problem" id="field-1-problem">API key is too long.</p>')
-    expect(page).toContain('<title>Connect Issues: please check</title>')
-  })
+it('credentialsPage keeps what was entered but for secrets, and shows each problem beside its field', () => {
+  const values = new Map([
+    ['site', 'acme'],
+    ['api_key', 'k-123'],
+  ])
+  const problems = new Map([['api_key', 'API key is too long.']])
+  const page = credentialsPage(issues, [], { values, problems }).toString()
+  expect(page).toMatch(/name="site"\s+type="text"\s+value="acme"/)
+  expect(page).not.toContain('k-123')
+  expect(page).toContain('<p class="problem" id="field-1-problem">API key is too long.</p>')
+  expect(page).toContain('<title>Connect Issues: please check</title>')
 })
 
 const withoutCredentials = (name: string) => ({
@@ -142,10 +137,8 @@ const withoutCredentials = (name: string) => ({
   connector: { display_name: name, authorization_type: 'NO_AUTH' as const },
 })
 
-describe('continuePage', () => {
-  it('offers a button that sends to the address of the page', () => {
-    expect(continuePage(withoutCredentials('ada'), []).toString()).toContain('method="post" action="?"')
-  })
+it('continuePage offers a button that sends to the address of the page', () => {
+  expect(continuePage(withoutCredentials('ada'), []).toString()).toContain('method="post" action="?"')
 })
 
 const everyPage = [
@@ -164,23 +157,21 @@ const everyPage = [
   noticePage({ title: hostile, text: [hostile], tone: 'error' }),
 ].map(String)
 
-describe('every page', () => {
-  it.each(everyPage)('shows markup in identifiers as text (page %#)', (page) => {
-    expect(page).not.toContain('<script')
-    expect(page).not.toContain('<img')
-    expect(page).toContain('&lt;script&gt;')
-  })
+it.each(everyPage)('every page shows markup in identifiers as text (page %#)', (page) => {
+  expect(page).not.toContain('<script')
+  expect(page).not.toContain('<img')
+  expect(page).toContain('&lt;script&gt;')
+})
 
-  it.each(everyPage)('is self-contained, titled and in a language (page %#)', (page) => {
-    expect(page).toMatch(/^<!doctype html>\s*<html lang="en">/)
-    expect(page.match(/<h1>/g)).toHaveLength(1)
-    expect(page).toMatch(/<title>[^<]+<\/title>/)
-    expect(page).not.toMatch(/(src|href)="(?!data:,|\/)/)
-  })
+it.each(everyPage)('every page is self-contained, titled and in a language (page %#)', (page) => {
+  expect(page).toMatch(/^<!doctype html>\s*<html lang="en">/)
+  expect(page.match(/<h1>/g)).toHaveLength(1)
+  expect(page).toMatch(/<title>[^<]+<\/title>/)
+  expect(page).not.toMatch(/(src|href)="(?!data:,|\/)/)
+})
 
-  it.each(everyPage)('has exactly the style that its policy allows (page %#)', (page) => {
-    const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? ''
-    const hash = createHash('sha256').update(style).digest('base64')
-    expect(PAGE_HEADERS['Content-Security-Policy']).toContain(`style-src 'sha256-${hash}'`)
-  })
+it.each(everyPage)('every page has exactly the style that its policy allows (page %#)', (page) => {
+  const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? ''
+  const hash = createHash('sha256').update(style).digest('base64')
+  expect(PAGE_HEADERS['Content-Security-Policy']).toContain(`style-src 'sha256-${hash}'`)
 })
