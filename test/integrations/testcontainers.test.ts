@@ -177,12 +177,20 @@ describe('toolmock-testcontainers', () => {
     expect(archive).toContain('name: busy')
   })
 
-  it('throws what the server says when it refuses an environment', async () => {
+  it('creates an environment with the admin token of the container', async () => {
     const { output } = await script(`
       const mock = await new ToolmockContainer('toolmock:test').withEnvironment({ TOOLMOCK_ADMIN_TOKEN: 'secret' }).start()
-      await mock.createEnvironment('a').catch((error) => console.log(error.message))
+      console.log((await mock.createEnvironment('a')).name)
       await mock.stop()`)
-    expect(output).toMatch(/\/_mock\/environments answers 401: /)
+    expect(output).toMatch(/^env[\w-]+$/m)
+  })
+
+  it('throws what the server says when it refuses an environment', async () => {
+    const { output } = await script(`
+      const mock = await new ToolmockContainer('toolmock:test').start()
+      await mock.createEnvironment(7).catch((error) => console.log(error.message))
+      await mock.stop()`)
+    expect(output).toMatch(/\/_mock\/environments answers 400: /)
   })
 
   it('has declarations that its example keeps', () => {

@@ -29,7 +29,7 @@ export class ToolmockContainer extends GenericContainer {
   }
 
   async start() {
-    return new StartedToolmockContainer(await super.start())
+    return new StartedToolmockContainer(await super.start(), this.environment.TOOLMOCK_ADMIN_TOKEN)
   }
 
   /** A variable takes a list. A path is copied into the container; anything else is a name that the mock knows. */
@@ -50,6 +50,13 @@ export class ToolmockContainer extends GenericContainer {
 }
 
 export class StartedToolmockContainer extends AbstractStartedContainer {
+  #adminToken
+
+  constructor(container, adminToken) {
+    super(container)
+    this.#adminToken = adminToken
+  }
+
   get url() {
     return `http://${this.getHost()}:${this.getMappedPort(PORT)}`
   }
@@ -65,7 +72,10 @@ export class StartedToolmockContainer extends AbstractStartedContainer {
   async createEnvironment(label) {
     const answer = await fetch(`${this.url}/_mock/environments`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
+      headers: {
+        'Content-Type': 'application/json',
+        ...(this.#adminToken !== undefined && { Authorization: `Bearer ${this.#adminToken}` }),
+      },
       body: JSON.stringify(label === undefined ? {} : { label }),
     })
     const made = await answer.json()
