@@ -8,7 +8,7 @@ import { plural } from '../../model/domain/text.ts'
 import { contractBreaches } from '../../compare/record/observed.ts'
 import { RecordingProxy } from '../../compare/record/proxy.ts'
 import type { Recorded } from '../../compare/record/recorded.ts'
-import { RandomIds, systemTime } from '../../state/model/time-and-ids.ts'
+import { systemTime } from '../../state/model/time-and-ids.ts'
 import type { Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import { writeRecording } from '../../compare/record/recording-files.ts'
@@ -31,7 +31,6 @@ export const record: Run<'record'> = async ({ values }, { out, err, progress }) 
   const proxy = new RecordingProxy({
     upstream,
     now: systemTime,
-    nonce: new RandomIds().id('record'),
     recorded: (exchange) => {
       exchanges.push(exchange)
       const [first, ...more] = contractBreaches(exchange)

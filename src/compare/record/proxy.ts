@@ -6,6 +6,7 @@ import { finished, pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fieldValues } from '../../model/domain/json.ts'
 import { headerPairs, passedOn } from '../../model/domain/request-headers.ts'
+import { isLoopback } from '../../model/domain/loopback.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { failureReason, HttpClient, redirectAway } from '../../platform/http-client.ts'
 import { MAX_KEPT, type Recorded, type RecordedResponse, type RecordedBody } from './recorded.ts'
@@ -14,13 +15,9 @@ export interface ProxyOptions {
   /** The base URL of the service. */
   readonly upstream: string
   readonly now: () => number
-  /** An unguessable text of this proxy. */
-  readonly nonce: string
   readonly recorded: (exchange: Recorded) => void
 }
 
-/** By which the proxy knows a request of its own. */
-const PROBE = 'x-toolmock-record'
 /** Where the probe asks: a path of the service, which refuses it for want of a token. */
 const PROBED_PATH = '/api/v1/connections'
 
@@ -30,7 +27,6 @@ export class RecordingProxy {
   readonly #client: HttpClient
   readonly #server: Server
   readonly #running = new Set<Promise<void>>()
-  #isLoop = false
 
   constructor(options: ProxyOptions) {
     this.#options = options
@@ -47,6 +43,10 @@ export class RecordingProxy {
 
   /** Listens, and asks the service once. @throws StartError for one that cannot be recorded */
   async listen(host: string, port: number): Promise<string> {
+    const { upstream } = this.#options
+    const service = new URL(upstream)
+    if (isLoopback(service.hostname) && Number(service.port) === port)
+      throw new StartError(`--upstream ${upstream} is this recorder itself; name the service, or choose another --port`)
     this.#server.listen(port, host)
     await once(this.#server, 'listening').catch((error: unknown) => {
       throw new StartError(
@@ -54,7 +54,7 @@ export class RecordingProxy {
       )
     })
     try {
-      await this.#checkUpstream()
+      await this.#checkUpstream(upstream)
     } catch (error) {
       await this.close()
       throw error
@@ -70,25 +70,17 @@ export class RecordingProxy {
     await Promise.all(this.#running)
   }
 
-  async #checkUpstream(): Promise<void> {
-    const { upstream, nonce } = this.#options
-    const asked = this.#client.send({ method: 'GET', path: PROBED_PATH, headers: { [PROBE]: nonce } })
-    const response = await asked.catch((error: unknown) => {
+  async #checkUpstream(upstream: string): Promise<void> {
+    const response = await this.#client.send({ method: 'GET', path: PROBED_PATH }).catch((error: unknown) => {
       throw new StartError(`--upstream ${upstream} does not answer (${failureReason(error)})`)
     })
-    if (this.#isLoop) throw new StartError(`--upstream ${upstream} is this recorder itself; name the service`)
     const location = redirectAway(response, upstream)
     if (location === undefined) return
     throw new StartError(`--upstream ${upstream} redirects to ${location}; name that one, if it is the service`)
   }
 
   async #passOn(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { now, nonce, recorded } = this.#options
-    if (request.headers[PROBE] === nonce) {
-      this.#isLoop = true
-      response.writeHead(508).end()
-      return
-    }
+    const { now, recorded } = this.#options
     // A target that is a whole URL would lead to any server.
     if (request.url?.startsWith('/') !== true) {
       response.writeHead(400).end('the recorder takes paths only')

@@ -12,7 +12,7 @@ function withProxy(
 ): Promise<void> {
   return withServer(service, async (origin) => {
     const recorded: Recorded[] = []
-    const options = { now: () => 0, nonce: 'n', recorded: (each: Recorded) => recorded.push(each) }
+    const options = { now: () => 0, recorded: (each: Recorded) => recorded.push(each) }
     const proxy = new RecordingProxy({ upstream: `${origin}/base`, ...options })
     try {
       await work(await proxy.listen('127.0.0.1', 0), recorded)

@@ -37,7 +37,6 @@ export async function withRecording<T>(
     const proxy = new RecordingProxy({
       upstream,
       now: () => performance.timeOrigin + performance.now(),
-      nonce: 'n',
       recorded,
     })
     const url = await proxy.listen('127.0.0.1', 0)
