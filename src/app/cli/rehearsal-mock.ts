@@ -1,7 +1,8 @@
 import { ServiceResponse } from '../../compare/conform/service-response.ts'
 import { ControlApi } from '../../compare/conform/control-api.ts'
-import { Api, ConformTarget } from '../../compare/conform/target.ts'
-import type { ReplayMock, WithMock } from '../../compare/record/recording-files.ts'
+import { ConformTarget } from '../../compare/conform/target.ts'
+import type { WithMock } from '../../compare/record/recording-files.ts'
+import type { RehearsalMock } from '../../compare/record/rehearsal.ts'
 import type { StoredEntry } from '../../journal/request-journal/entry.ts'
 import type { JsonObject } from '../../model/domain/json.ts'
 import { HttpClient, type HttpRequest } from '../../platform/http-client.ts'
@@ -20,12 +21,10 @@ export const withAppMock: WithMock = ({ seed, mcp }, use) =>
   })
 
 /** A mock of this process, by its control API. */
-class AppMock implements ReplayMock {
+class AppMock implements RehearsalMock {
   readonly target: ConformTarget
   readonly client: App['client']
   readonly #api: ControlApi
-  readonly #service: Api
-  readonly #services: App['services']
   /** A connection for each request: one that a rule resets is not tried again. */
   readonly #client: HttpClient
   readonly #journal: ReturnType<App['services']['journals']['of']>
@@ -37,8 +36,6 @@ class AppMock implements ReplayMock {
   constructor({ services, client }: App, url: string) {
     this.target = new ConformTarget(url)
     this.client = client
-    this.#service = new Api(this.target, client)
-    this.#services = services
     this.#api = new ControlApi(this.target, undefined)
     this.#client = new HttpClient(url)
     this.#journal = services.journals.of(services.defaultEnvironment() ?? services)
@@ -69,22 +66,6 @@ class AppMock implements ReplayMock {
     } finally {
       await this.#callControl('POST', '/scenarios/recorded/stop')
     }
-  }
-
-  caller(): string | undefined {
-    return this.#journal.since(this.#read).at(-1)?.trace.account?.id
-  }
-
-  async addAccounts(identifier: string): Promise<void> {
-    const accounts = this.#services.defaultEnvironment()?.model.tables.accounts.values() ?? []
-    const connectors = new Set([...accounts].map(({ connector }) => connector))
-    await this.#callControl('POST', '/seed', {
-      accounts: [...connectors].map((connector) => ({ connector, identifier })),
-    })
-  }
-
-  executeTool(body: JsonObject): Promise<ServiceResponse> {
-    return this.#service.post('/execute_tool', body)
   }
 
   async #callControl(method: string, path: string, body?: JsonObject): Promise<void> {

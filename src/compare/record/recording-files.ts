@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ClientCredentials, ConformTarget } from '../conform/target.ts'
 import { withSchema } from '../../files/schema-line.ts'
 import { makeDirectory } from '../../platform/disk/make-directory.ts'
 import { reportWrite, writeOver } from '../../platform/disk/written-file.ts'
@@ -9,7 +8,6 @@ import { type JsonObject, jsonText } from '../../model/domain/json.ts'
 import { plural, shellQuote } from '../../model/domain/text.ts'
 import { routeOf } from '../../model/contract/route.ts'
 import { isMcpPath } from '../drift/mcp.ts'
-import { Replayed } from '../drift/replay.ts'
 import { driftText, reportOf } from '../drift/report.ts'
 import { documentsOf } from './documents.ts'
 import { harOf } from './har-file.ts'
@@ -31,14 +29,6 @@ export interface Recording {
   readonly maskIdentifiers: boolean
 }
 
-/** A mock that has the seed of a recording. */
-export interface ReplayMock extends RehearsalMock {
-  readonly target: ConformTarget
-  readonly client: ClientCredentials
-  /** Those of its request journal that count. */
-  readonly entries: readonly StoredEntry[]
-}
-
 export interface MockWanted {
   readonly seed: string
   /** Whether it has virtual MCP servers, and the calls for them. */
@@ -46,7 +36,7 @@ export interface MockWanted {
 }
 
 /** Serves with a seed while `use` works. */
-export type WithMock = <Result>(wanted: MockWanted, use: (mock: ReplayMock) => Promise<Result>) => Promise<Result>
+export type WithMock = <Result>(wanted: MockWanted, use: (mock: RehearsalMock) => Promise<Result>) => Promise<Result>
 
 interface Writing {
   readonly exchanges: readonly Recorded[]
@@ -118,7 +108,7 @@ async function writeFiles(
   const leftOut = await writeSeed(writing)
   progress('replaying it')
   const { notes, findings } = await withMock({ seed: staging, mcp }, async (mock) => {
-    const rehearsal = new Rehearsal(mock, new Replayed(mock.target, mock.client))
+    const rehearsal = new Rehearsal(mock)
     const notes = await rehearsal.run(replayed)
     await writeScenario(writing, mock.entries)
     return { notes, findings: rehearsal.findings }

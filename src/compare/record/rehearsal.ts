@@ -1,13 +1,15 @@
 import { ServiceResponse, Skipped } from '../conform/service-response.ts'
+import type { ClientCredentials, ConformTarget } from '../conform/target.ts'
+import type { StoredEntry } from '../../journal/request-journal/entry.ts'
 import { isDeclared } from '../../model/contract/route.ts'
 import type { Operation } from '../../model/contract/shapes.ts'
 import { codesOfStatus, isToolErrorStatus, TOKEN_ERRORS } from '../../model/domain/errors.ts'
-import { isJsonObject, type JsonObject, jsonText, ownMember, parsedJson, textOf } from '../../model/domain/json.ts'
+import { isJsonObject, type JsonObject, ownMember, parsedJson, textOf } from '../../model/domain/json.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import { Findings } from '../drift/findings.ts'
 import { isMcpPath } from '../drift/mcp.ts'
-import { pairResponses, type Replayed } from '../drift/replay.ts'
+import { pairResponses, Replayed } from '../drift/replay.ts'
 import { ValueMap } from '../drift/value-map.ts'
 import { type Exchange, harExchange } from '../drift/har.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
@@ -16,6 +18,10 @@ import { bodyText, headerIn, type Message, type Recorded } from './recorded.ts'
 
 /** A mock that has the recorded seed, in which the recording is tried. */
 export interface RehearsalMock {
+  readonly target: ConformTarget
+  readonly client: ClientCredentials
+  /** Those of its request journal that count. */
+  readonly entries: readonly StoredEntry[]
   /** @throws Error when there is no whole answer */
   send(request: HttpRequest): Promise<ServiceResponse>
   /** Remembers the state, and what of the request journal counts. */
@@ -24,18 +30,6 @@ export interface RehearsalMock {
   restore(): Promise<void>
   /** Sends a request while a rule answers the next one. */
   sendUnder(rule: JsonObject, request: HttpRequest): Promise<ServiceResponse>
-  /** The id of the account of the latest request; undefined where it had none. */
-  caller(): string | undefined
-  /** Adds an account of this identifier to each connector that has accounts. */
-  addAccounts(identifier: string): Promise<void>
-  /** Calls a tool with a bearer token of its own. */
-  executeTool(body: JsonObject): Promise<ServiceResponse>
-}
-
-interface ToolCall {
-  readonly account: string | undefined
-  readonly body: JsonObject
-  readonly data: string
 }
 
 /** What is the same in the recording and its replay. */
@@ -48,7 +42,6 @@ interface Outcome {
 }
 
 const NO_JSON = 'no JSON'
-const UNRECORDED = 'unrecorded@toolmock.invalid'
 
 /** Where it answers otherwise, tries the rules that cause it, and leaves the one that does in the mock's journal. */
 export class Rehearsal {
@@ -60,12 +53,10 @@ export class Rehearsal {
   readonly #replayed: Replayed
   /** Links of the mock whose user has not decided yet, the latest last. */
   readonly #links: string[] = []
-  /** Calls of tools with the `data` that the mock answered. */
-  readonly #toolCalls: ToolCall[] = []
 
-  constructor(mock: RehearsalMock, replayed: Replayed) {
+  constructor(mock: RehearsalMock) {
     this.#mock = mock
-    this.#replayed = replayed
+    this.#replayed = new Replayed(mock.target, mock.client)
   }
 
   /** @returns what no rule can cause, one sentence each */
@@ -78,25 +69,7 @@ export class Rehearsal {
       if (note !== undefined) notes.push(note)
     }
     await this.#mock.save()
-    return [...notes, ...(await this.#mixedAccounts())]
-  }
-
-  /** Calls the tools again, the last first, and for an account that was not recorded: none may get what another account was answered. */
-  async #mixedAccounts(): Promise<string[]> {
-    const notes = new Set<string>()
-    await this.#mock.addAccounts(UNRECORDED)
-    for (const { account, body } of this.#toolCalls.toReversed()) {
-      const tool = textOf(ownMember(body, 'tool_name'))
-      const ownData = this.#toolCalls.flatMap((call) => (call.account === account ? [call.data] : []))
-      const data = dataOfResponse(await this.#mock.executeTool(body))
-      if (data !== undefined && !ownData.includes(data))
-        notes.add(`${tool} answers an account what another was answered, when calls come in another order`)
-      const { tool_input, params } = body
-      const unrecorded = { tool_name: tool, ...(tool_input && { tool_input }), ...(params && { params }) }
-      if (dataOfResponse(await this.#mock.executeTool({ ...unrecorded, identifier: UNRECORDED })) !== undefined)
-        notes.add(`${tool} answers an account that was not recorded`)
-    }
-    return [...notes]
+    return notes
   }
 
   /** What virtual MCP servers answer is caused by no rule of a recorded scenario. */
@@ -143,9 +116,6 @@ export class Rehearsal {
       response = (await this.#responseByRule(exchange, operation, wanted, request)) ?? (await this.#sendAgain(request))
     this.#replayed.learn(recorded, response)
     if (isWhole) pairResponses(this.#pairs, request, response, recorded.serviceResponse)
-    const [body, data] = [parsedJson(request.body ?? ''), dataOfResponse(response)]
-    if (operation === 'execute_tool' && isJsonObject(body) && data !== undefined)
-      this.#toolCalls.push({ account: this.#mock.caller(), body, data })
     if (operation === 'create_magic_link') this.#links.push(textOf(valueAt(parsedJson(response.text), 'link')))
     if (!isOther(rehearsedOutcome(response), wanted)) return undefined
     return `${exchange.method} ${recordedPath(exchange)} answered ${outcomeText(wanted)}, and its replay answers ${outcomeText(first)}`
@@ -261,11 +231,6 @@ function rehearsedOutcome({ status, text }: ServiceResponse, isWhole = true): Ou
   const body = parsedJson(text)
   const code = body === undefined && text.trim() !== '' ? NO_JSON : observedCode(body)
   return { status, code, account: textOf(valueAt(body, 'connected_account.status')) }
-}
-
-/** What a tool answered; undefined where it was refused. */
-function dataOfResponse({ status, text }: ServiceResponse): string | undefined {
-  return status === 200 ? jsonText(valueAt(parsedJson(text), 'data')) : undefined
 }
 
 function noResponse(): ServiceResponse {
