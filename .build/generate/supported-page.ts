@@ -34,7 +34,7 @@ const LIMITS = `| of requests and documents | at most | beyond it |
 | keys and values of a file, or of a body of the control API | 100,000 and 250,000 | a file is refused; 400 or 413 |
 | a seed, connector, scenario or extension file | 8,388,608 characters, 2,000,000 tokens of YAML, 100 levels | refused |
 | a YAML body | 100,000 tokens | refused; send JSON |
-| an OpenAPI document | 67,108,864 characters, 400 levels, 5,000,000 values | refused |
+| an OpenAPI document | 400 levels, 5,000,000 values | refused |
 | a duration | 3,660 days; 10 minutes for a wait of a fault or of \`latency\` | refused |
 
 | of connections | at most | beyond it |

@@ -593,10 +593,8 @@ it.each<[string, JsonValue | string, string | undefined, string]>([
   ],
   ['an alias inside what it names', 'openapi: &a [*a]', undefined, 'has aliases that write out more than'],
   ['an alias of nothing', 'openapi: *a', undefined, 'cannot be read: Unresolved alias'],
-  ['many aliases', `openapi: &a 3\npaths:\n${'- *a\n'.repeat(10_001)}`, undefined, 'has 10001 aliases; allowed are'],
   ['what is nested too deep', '['.repeat(500), undefined, 'is nested too deep; allowed are 400 levels'],
   ['lists nested too deep', '- '.repeat(100_000), undefined, 'is nested too deep; allowed are 400 levels'],
-  ['a number that JSON does not have', 'openapi: .inf', undefined, 'has the number Infinity, which JSON does not have'],
   ['a path that is not there', openapi({ '/x': { get: OK } }), '/y', 'has no path /y and none below it'],
   [
     'a tag that is nearly there',

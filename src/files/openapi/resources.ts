@@ -324,43 +324,22 @@ function foreignFields({ request, writeOnly }: ResourceOperation, { schema, wrap
       const property = ownMember(objectAt(responseBody, 'properties'), name)
       if (!isJsonObject(property)) return isClosed || writeOnly.has(name) ? [name] : []
       if (!isJsonObject(propertySchema)) return []
-      return mayBe(propertySchema, property)
-        ? foreignIn(propertySchema, property).map((inner) => `${name}.${inner}`)
-        : [name]
+      return isOtherType(propertySchema, property)
+        ? [name]
+        : foreignIn(propertySchema, property).map((inner) => `${name}.${inner}`)
     })
   }
   return foreignIn(wrappedIn(request ?? {}, wrapper), schema).filter((path) => !/['{}\\]/.test(path))
 }
 
-/** Whether some value of a request's schema fits that of an answer. */
-function mayBe(schema: JsonObject, responseBody: JsonObject): boolean {
-  const [from, to] = [possibleTypes(schema), possibleTypes(responseBody)]
-  if (from.length === 0 || to.length === 0) return true
-  const common = from.filter((type) => to.includes(type) || (isNumberType(type) && to.some(isNumberType)))
-  return common.some((type) => {
-    if (type === 'null') return false
-    if (type === 'array') return mayBe(objectAt(schema, 'items'), objectAt(responseBody, 'items'))
-    if (type !== 'object') return true
-    const [inside, needed] = [objectAt(schema, 'properties'), objectAt(responseBody, 'properties')]
-    const required = [ownMember(responseBody, 'required')].flat().filter((name) => typeof name === 'string')
-    return (
-      required.every((name) => Object.hasOwn(inside, name)) &&
-      Object.entries(inside).every(([name, each]) => {
-        const property = ownMember(needed, name)
-        return !isJsonObject(each) || !isJsonObject(property) || mayBe(each, property)
-      })
-    )
-  })
-}
-
-/** The types of a schema and of its choices; none where one of them says nothing. */
-function possibleTypes(schema: JsonObject): JsonValue[] {
-  const types = [ownMember(schema, 'type') ?? []].flat()
-  if (types.length > 0) return types
-  const choices = [ownMember(schema, 'anyOf') ?? []]
-    .flat()
-    .map((each) => (isJsonObject(each) ? possibleTypes(each) : []))
-  return choices.every((each) => each.length > 0) ? choices.flat() : []
+/** Whether an answer has another type than the request: a text in place of an object, texts in place of objects in a list. */
+function isOtherType(asked: JsonObject, answered: JsonObject): boolean {
+  const [from = [], to = []] = [asked, answered].map((schema) =>
+    [ownMember(schema, 'type') ?? []].flat().map((type) => (isNumberType(type) ? 'number' : type)),
+  )
+  if (from.includes('array') && to.includes('array'))
+    return isOtherType(objectAt(asked, 'items'), objectAt(answered, 'items'))
+  return from.length > 0 && to.length > 0 && !from.some((type) => type !== 'null' && to.includes(type))
 }
 
 /** The schema inside the wrapper where a request has it, or else the schema itself. */
