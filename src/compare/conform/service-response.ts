@@ -5,6 +5,7 @@ import {
   type JsonObject,
   jsonText,
   type JsonValue,
+  ownMember,
   parsedJson,
   parseJson,
   textOf,
@@ -23,6 +24,14 @@ export class Broken extends Error {
 /** The check cannot be made at this target; the message says why. */
 export class Skipped extends Error {
   override readonly name = 'Skipped'
+}
+
+/** The message of the Model Context Protocol in a body or in an event of a stream; undefined where there is none. */
+export function mcpMessage(text: string): JsonObject | undefined {
+  const messages = [text, ...[...text.matchAll(/^data: ?(.*)$/gm)].map(([, data = '']) => data)].map(parsedJson)
+  return messages
+    .filter(isJsonObject)
+    .find((each) => ['result', 'error'].some((name) => isJsonObject(ownMember(each, name))))
 }
 
 /** What the target answered to one request, with the assertions that checks are made of. */

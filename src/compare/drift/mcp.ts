@@ -1,11 +1,10 @@
-import { ServiceResponse } from '../conform/service-response.ts'
+import { mcpMessage, ServiceResponse } from '../conform/service-response.ts'
 import {
   isJsonObject,
   type JsonObject,
   jsonText,
   listAt,
   objectAt,
-  ownMember,
   parsedJson,
   textAt,
   textOf,
@@ -34,14 +33,6 @@ export function isMcpOperation(operation: string | undefined): boolean {
   return operation?.startsWith('mcp_') === true
 }
 
-/** The message that answers a request: the body, or an event of a stream; undefined where there is none. */
-export function mcpMessage(text: string): JsonObject | undefined {
-  const messages = [text, ...[...text.matchAll(/^data: ?(.*)$/gm)].map(([, data = '']) => data)].map(parsedJson)
-  return messages
-    .filter(isJsonObject)
-    .find((each) => ['result', 'error'].some((name) => isJsonObject(ownMember(each, name))))
-}
-
 /** An answer as it is compared: as JSON, with the error of a refused call, and without `_meta`, which is open. */
 export function mcpResponse(response: ServiceResponse): ServiceResponse {
   const message = mcpMessage(response.text)
@@ -54,21 +45,18 @@ export function mcpResponse(response: ServiceResponse): ServiceResponse {
   return new ServiceResponse(response.asked, response.status, headers, jsonText(body))
 }
 
-/** The settings by which a mock answers in such pages, and with such sessions. */
-export function recordedMcpSettings(result: JsonObject, hasSession: boolean): { page_size?: number; sessions?: true } {
-  const tools = listAt(result, 'tools')
-  const isPage = tools.length > 0 && textAt(result, 'nextCursor') !== ''
-  return { ...(isPage && { page_size: tools.length }), ...(hasSession && { sessions: true }) }
-}
-
-/** The same, by all that a service has answered. */
+/** The settings by which a mock answers in the pages and sessions of a service. */
 export function mcpSettingsOf(
   exchanges: readonly { readonly request: HttpRequest; readonly serviceResponse: ServiceResponse }[],
 ): JsonObject {
-  const answers = exchanges.filter(({ request }) => mcpOperation(request) !== undefined)
-  const settings = answers.map(({ serviceResponse: { text, headers } }) =>
-    recordedMcpSettings(objectAt(mcpMessage(text) ?? {}, 'result'), headers[MCP_SESSION_HEADER] !== undefined),
-  )
+  const answers = exchanges.filter(({ request }) => isMcpPath(request.path))
+  const settings = answers.map(({ serviceResponse: { text, headers } }) => {
+    const result = objectAt(mcpMessage(text) ?? {}, 'result')
+    const tools = listAt(result, 'tools')
+    const isPage = tools.length > 0 && textAt(result, 'nextCursor') !== ''
+    const hasSession = headers[MCP_SESSION_HEADER] !== undefined
+    return { ...(isPage && { page_size: tools.length }), ...(hasSession && { sessions: true }) }
+  })
   return Object.assign({}, ...settings) as JsonObject
 }
 

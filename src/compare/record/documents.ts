@@ -26,13 +26,14 @@ import {
   textAt,
   textOf,
 } from '../../model/domain/json.ts'
-import { recordedMcpSettings } from '../drift/mcp.ts'
+import { isMcpPath, mcpSettingsOf } from '../drift/mcp.ts'
 import { routeOf } from '../../model/contract/route.ts'
 import { fieldsIn, listedFields, connectionDocument } from '../drift/mirror.ts'
 import { FileSize } from '../../files/openapi/connector-from-openapi.ts'
 import { literalValue } from '../../files/openapi/generated-values.ts'
 import { recordedTool, mcpExchange } from './mcp-exchange.ts'
 import { headerIn, type Recorded } from './recorded.ts'
+import { replayedExchange } from './rehearsal.ts'
 import { type Observed, parsedExchange, toolErrorOf } from './observed.ts'
 import { quote, shorten } from '../../model/domain/text.ts'
 import { isMatcher } from '../../model/domain/value-match.ts'
@@ -50,7 +51,10 @@ export interface RecordedSeed {
 export function documentsOf(exchanges: readonly Recorded[], secrets: Secrets): RecordedSeed {
   const traffic = new Traffic()
   for (const exchange of exchanges) traffic.add(exchange, parsedExchange(exchange))
-  return traffic.documents(secrets)
+  const mcp = mcpSettingsOf(exchanges.map(replayedExchange))
+  const settings = { virtual_mcp: true, ...(Object.keys(mcp).length > 0 && { mcp }) }
+  const isOfMcp = exchanges.some(({ target }) => isMcpPath(target))
+  return traffic.documents(secrets, isOfMcp && { settings })
 }
 
 type Texts = Readonly<Record<string, string>>
@@ -83,8 +87,6 @@ class Traffic {
   readonly #furtherConnections = new Map<string, string>()
   /** Whom a session token is for. */
   readonly #tokenUsers = new Map<string, string>()
-  /** What the virtual MCP servers have shown of their settings. */
-  #mcp: { readonly page_size?: number; readonly sessions?: true } | undefined
 
   add(exchange: Recorded, { operation, query, sent, responseBody, status, code }: Observed): void {
     const body = isJsonObject(sent) ? sent : {}
@@ -135,10 +137,9 @@ class Traffic {
   #addMcp(exchange: Recorded, sent: JsonValue | undefined): void {
     const recorded = mcpExchange(exchange, sent, this.#tokenUsers)
     if (!recorded) return
-    const { connection, identifier, method, params, result, hasSession } = recorded
-    const tools = objectsIn(result, 'tools')
-    this.#mcp = { ...this.#mcp, ...recordedMcpSettings(result, hasSession) }
-    for (const tool of tools) setFirst(this.#tools, recordedTool(connection, tool), textAt(tool, 'name'))
+    const { connection, identifier, method, params, result } = recorded
+    for (const tool of objectsIn(result, 'tools'))
+      setFirst(this.#tools, recordedTool(connection, tool), textAt(tool, 'name'))
     const data = ownMember(result, 'structuredContent')
     if (method !== 'tools/call' || identifier === undefined || !isJsonObject(data)) return
     const [tool, input] = [textAt(params, 'name'), objectAt(params, 'arguments')]
@@ -150,7 +151,7 @@ class Traffic {
     })
   }
 
-  documents(secrets: Secrets): RecordedSeed {
+  documents(secrets: Secrets, settings: JsonObject | false): RecordedSeed {
     this.#inferAccounts()
     const names = this.#connectorNames().filter((name) => this.#isAllowed(name, CONNECTOR_NAME))
     this.#findFurtherConnections(names)
@@ -186,8 +187,7 @@ class Traffic {
       accounts: notMade(this.#accounts).filter(ofAllowed('connector')).map(recordedAccount),
     }
     const filled = Object.entries(sections).filter(([, items]) => items.length > 0)
-    const mcp = this.#mcp && Object.keys(this.#mcp).length > 0 && { mcp: this.#mcp }
-    const seed = { ...(this.#mcp && { settings: { virtual_mcp: true, ...mcp } }), ...Object.fromEntries(filled) }
+    const seed = { ...settings, ...Object.fromEntries(filled) }
     return { seed: secrets.json(seed) as JsonObject, connectors, notes: [...this.#notes] }
   }
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectAt, textAt } from '../../model/domain/json.ts'
-import { mcpMessage } from '../drift/mcp.ts'
+import { mcpMessage } from '../conform/service-response.ts'
 import { bodyText, headerIn, type Recorded } from './recorded.ts'
 
 /** A request to the virtual MCP server of a connection, and its result. */
@@ -10,8 +10,6 @@ interface McpExchange {
   readonly method: string
   readonly params: JsonObject
   readonly result: JsonObject
-  /** Whether the answer begins a session. */
-  readonly hasSession: boolean
 }
 
 /** Undefined for every other exchange, and for one without a result. */
@@ -33,7 +31,6 @@ export function mcpExchange(
     method: textAt(sent, 'method'),
     params: objectAt(sent, 'params'),
     result: objectAt(answer, 'result'),
-    hasSession: headerIn(response, 'mcp-session-id') !== undefined,
   }
 }
 

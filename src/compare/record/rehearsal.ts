@@ -8,7 +8,6 @@ import { isJsonObject, type JsonObject, ownMember, parsedJson, textOf } from '..
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import { Findings } from '../drift/findings.ts'
-import { isMcpPath } from '../drift/mcp.ts'
 import { pairResponses, Replayed } from '../drift/replay.ts'
 import { ValueMap } from '../drift/value-map.ts'
 import { type Exchange, harExchange } from '../drift/har.ts'
@@ -63,30 +62,15 @@ export class Rehearsal {
   async run(exchanges: readonly Recorded[]): Promise<string[]> {
     const notes: string[] = []
     for (const exchange of exchanges) {
-      const { operation } = parsedExchange(exchange)
-      if (isMcpPath(exchange.target)) await this.#compareMcp(replayedExchange(exchange))
-      const note = operation && (await this.#replayExchange(exchange, operation))
+      const note = await this.#replayExchange(exchange, parsedExchange(exchange).operation)
       if (note !== undefined) notes.push(note)
     }
     await this.#mock.save()
     return notes
   }
 
-  /** What virtual MCP servers answer is caused by no rule of a recorded scenario. */
-  async #compareMcp(recorded: Exchange): Promise<void> {
-    const { serviceResponse: service } = recorded
-    try {
-      const request = await this.#replayed.request(recorded)
-      const mock = await this.#mock.send(request).catch(noResponse)
-      if (service.status > 0) this.findings.add({ request, mock, service, map: this.#pairs })
-      this.#replayed.learn(recorded, mock)
-      pairResponses(this.#pairs, request, mock, service)
-    } catch (error) {
-      if (!(error instanceof Skipped)) throw error
-    }
-  }
-
-  async #replayExchange(exchange: Recorded, operation: Operation): Promise<string | undefined> {
+  /** What virtual MCP servers answer is no operation, and caused by no rule of a recorded scenario. */
+  async #replayExchange(exchange: Recorded, operation: Operation | undefined): Promise<string | undefined> {
     const recorded = replayedExchange(exchange)
     const wanted = rehearsedOutcome(recorded.serviceResponse, exchange.response?.isTorn === false)
     await this.#decideLatestLink(operation, recorded.request)
@@ -95,7 +79,7 @@ export class Rehearsal {
       request = await this.#replayed.request(recorded)
     } catch (error) {
       if (!(error instanceof Skipped)) throw error
-      return `${exchange.method} ${recordedPath(exchange)} ${error.message}`
+      return operation && `${exchange.method} ${recordedPath(exchange)} ${error.message}`
     }
     await this.#mock.save()
     let response = await this.#mock.send(request).catch(noResponse)
@@ -112,12 +96,12 @@ export class Rehearsal {
     const first = rehearsedOutcome(response)
     const isWhole = recorded.serviceResponse.status > 0
     if (isWhole) this.findings.add({ request, mock: response, service: recorded.serviceResponse, map: this.#pairs })
-    if (isOther(first, wanted))
+    if (operation && isOther(first, wanted))
       response = (await this.#responseByRule(exchange, operation, wanted, request)) ?? (await this.#sendAgain(request))
     this.#replayed.learn(recorded, response)
     if (isWhole) pairResponses(this.#pairs, request, response, recorded.serviceResponse)
     if (operation === 'create_magic_link') this.#links.push(textOf(valueAt(parsedJson(response.text), 'link')))
-    if (!isOther(rehearsedOutcome(response), wanted)) return undefined
+    if (!operation || !isOther(rehearsedOutcome(response), wanted)) return undefined
     return `${exchange.method} ${recordedPath(exchange)} answered ${outcomeText(wanted)}, and its replay answers ${outcomeText(first)}`
   }
 
@@ -151,7 +135,7 @@ export class Rehearsal {
   }
 
   /** The user of the latest link decides before its request is verified. */
-  async #decideLatestLink(operation: Operation, { body = '' }: HttpRequest): Promise<void> {
+  async #decideLatestLink(operation: Operation | undefined, { body = '' }: HttpRequest): Promise<void> {
     if (operation !== 'verify_user') return
     const id = textOf(valueAt(parsedJson(body), 'auth_request_id'))
     if (id === '' || this.#replayed.map.has(id)) return
@@ -238,7 +222,7 @@ function noResponse(): ServiceResponse {
 }
 
 /** A recorded exchange as it is sent again. */
-function replayedExchange({ method, target, request, response }: Recorded): Exchange {
+export function replayedExchange({ method, target, request, response }: Recorded): Exchange {
   return harExchange(
     { method, path: target, headers: request.headers, body: bodyText(request) || undefined },
     { status: response?.status ?? 0, headers: response?.headers ?? [], text: bodyText(response) ?? '' },

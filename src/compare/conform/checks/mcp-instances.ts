@@ -1,8 +1,8 @@
-import { type JsonObject, type JsonValue, ownMember, parsedJson } from '../../../model/domain/json.ts'
+import { type JsonObject, jsonText, type JsonValue, ownMember, parsedJson } from '../../../model/domain/json.ts'
 import { valueAt } from '../../../model/domain/value-match.ts'
 import { type Check, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
-import { must, equal, ServiceResponse } from '../service-response.ts'
+import { must, equal, mcpMessage, ServiceResponse } from '../service-response.ts'
 import { eachOnce } from './discovery.ts'
 import { activeWithoutScope, createConfig } from './mcp.ts'
 
@@ -230,8 +230,6 @@ async function callServer(
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const headers = { ...accept, ...session }
   const response = await api.target.send({ method: 'POST', path: new URL(url).pathname, headers, body })
-  const [, message] = /^data: (.*)$/m.exec(response.text) ?? []
-  return message === undefined
-    ? response
-    : new ServiceResponse(response.asked, response.status, response.headers, message)
+  const message = mcpMessage(response.text)
+  return message ? new ServiceResponse(response.asked, response.status, response.headers, jsonText(message)) : response
 }
