@@ -107,7 +107,13 @@ function withoutGlob(name: JsonValue | undefined): JsonValue | undefined {
   return typeof name === 'string' && name.includes('*') ? undefined : name
 }
 
-function unknownName(name: JsonValue | undefined, candidates: readonly string[], path: Path, hints: Hints): Problem[] {
+/** A name that is none of these. */
+export function unknownName(
+  name: JsonValue | undefined,
+  candidates: readonly string[],
+  path: Path,
+  hints: Hints,
+): Problem[] {
   if (typeof name !== 'string' || name === '' || candidates.includes(name)) return []
   const allowed = candidates.length === 0 ? 'none, because there is none' : listAllowed(name, candidates, hints)
   return [{ path, found: `${problemValue(name)}${hints.didYouMean(name, candidates)}`, allowed }]

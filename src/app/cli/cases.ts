@@ -5,17 +5,16 @@ import { conditions } from '../../model/schema/collections.ts'
 import { loadExtensions, loadScenarios, loadSeeds, withExtensions } from '../../files/load.ts'
 import { DocumentError, type FileProblem } from '../../files/problem.ts'
 import { locatedProblems } from '../../files/read.ts'
+import { unknownName } from '../../files/scenario-files.ts'
 import { connectorsIn } from '../../files/seed-checks.ts'
 import { readTextFile } from '../../files/text-files.ts'
 import { SourceText } from '../../files/source-text.ts'
 import { ACCOUNT_STATUSES } from '../../model/domain/account.ts'
-import { collectionNamed } from '../../model/domain/collection.ts'
 import { isScenarioPath } from '../../model/domain/scenario.ts'
 import { jsonText } from '../../model/domain/json.ts'
 import { preparePatterns } from '../../model/domain/text-pattern.ts'
 import { StartError } from '../../model/domain/start-error.ts'
-import { didYouMean } from '../../model/domain/suggestion.ts'
-import { quote } from '../../model/domain/text.ts'
+import { didYouMean, Hints } from '../../model/domain/suggestion.ts'
 import { JournalQueryError, type Match, MATCH_KEYS, readMatch } from '../../journal/request-journal/query.ts'
 import {
   acceptedBy,
@@ -214,6 +213,7 @@ async function checkCase(
     ...expect.requests.map(({ times: _times, ...match }, at) => ({ match, at: [...inExpect, 'requests', at] })),
     ...expect.never.map((match, at) => ({ match, at: [...inExpect, 'never', at] })),
   ]
+  const hints = new Hints()
   const there = bundle.connectors.map(({ connector }) => connector)
   const tools = bundle.connectors.flatMap((connector) => connector.tools.map((tool) => tool.name))
   for (const { match, at } of matches) {
@@ -222,19 +222,18 @@ async function checkCase(
     for (const [key, names] of [['connector', there] as const, ['tool', tools] as const]) {
       const wanted = [match[key] ?? []].flat()
       const texts = wanted.filter((each) => typeof each === 'string' && !each.includes('*')) as string[]
-      for (const missing of texts.filter((each) => !names.includes(each)))
-        problems.push(unknownCaseName([...at, key], missing, names))
+      problems.push(...texts.flatMap((each) => unknownName(each, names, [...at, key], hints)))
     }
   }
   for (const part of ['items', 'accounts'] as const) {
     for (const [at, { connector, ...wanted }] of expect[part].entries()) {
       const described = bundle.connectors.find((each) => each.connector === connector)
       const place = [...inExpect, part, at]
-      if (!described) problems.push(unknownCaseName([...place, 'connector'], connector, there))
-      else if ('collection' in wanted && !collectionNamed(described, wanted.collection))
-        problems.push(
-          unknownCaseName([...place, 'collection'], wanted.collection, Object.keys(described.collections ?? {})),
-        )
+      problems.push(...unknownName(connector, there, [...place, 'connector'], hints))
+      if (described && 'collection' in wanted) {
+        const names = Object.keys(described.collections ?? {})
+        problems.push(...unknownName(wanted.collection, names, [...place, 'collection'], hints))
+      }
     }
   }
 }
@@ -251,9 +250,4 @@ function matchProblems(match: Match, path: Path, extensions: readonly string[]):
     const hint = typeof value === 'string' ? didYouMean(value, allowed) : ''
     return [{ path: [...path, key], found: `${problemValue(value)}${hint}`, allowed: expected }]
   }
-}
-
-function unknownCaseName(path: Path, name: string, there: readonly string[]): Problem {
-  const mistake = `${quote(name)}, which is not there${didYouMean(name, there)}`
-  return { path, found: mistake, allowed: there.join(', ') || 'none, because there is none' }
 }
