@@ -1,12 +1,10 @@
 import { jsonText } from '../../model/domain/json.ts'
 import type { Result } from 'sarif'
-import { chosenChecks } from '../conform/run.ts'
-import { isOperation } from '../../model/contract/route.ts'
 import { type JunitCase, junitXml } from '../../model/domain/junit.ts'
 import { plural } from '../../model/domain/text.ts'
+import { matchesGlob } from '../../model/domain/value-match.ts'
 import { partialFingerprints, inOperation, plainMessage, sarifLog } from '../../journal/verdict/formats/sarif.ts'
 import { CLASSES, type DriftFinding, type Gaps } from './findings.ts'
-import { isMcpOperation } from './mcp.ts'
 
 export interface DriftReport {
   readonly findings: readonly DriftFinding[]
@@ -58,21 +56,10 @@ export function acceptedReport(
 ): DriftReport {
   const ids = new Set(accepted.map(({ finding }) => finding))
   const remaining = findings.filter(({ id }) => !ids.has(id))
-  const isTried = triedBy(only)
+  // The id of a finding has that of its check behind the operation.
+  const isTried = (id: string): boolean => only?.some((pattern) => matchesGlob(`*/${pattern}*`, id)) !== false
   const stale = accepted.filter(({ finding }) => isTried(finding) && !findings.some(({ id }) => id === finding))
   return reportOf([...remaining, ...stale.map(staleFinding)], gaps)
-}
-
-/** A finding of a check that is left out cannot occur; one of no check may be of such. Ids: operation, check, place. */
-function triedBy(only: readonly string[] | undefined): (id: string) => boolean {
-  if (only === undefined) return () => true
-  const checks = chosenChecks({ only })
-  return (id) => {
-    const [operation = '', ...placeParts] = id.split('/')
-    if (!isOperation(operation) && operation !== 'any_operation' && !isMcpOperation(operation)) return true
-    const place = placeParts.join('/')
-    return checks.some((check) => place.startsWith(`${check.id}/`) || place.startsWith(`${check.id}:`))
-  }
 }
 
 function staleFinding({ finding, reason }: Accepted): DriftFinding {

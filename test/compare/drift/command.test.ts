@@ -163,20 +163,20 @@ describe('toolmock drift', () => {
   it('leaves out findings that --accept names, and adds entries that no longer occur', async () => {
     const file = await fileOf(
       'accept.yaml',
-      '- { finding: create_connected_account/create/created/status, reason: known }\n- { finding: gone/x/status, reason: old }\n',
+      '- { finding: create_connected_account/create/created/status, reason: known }\n- { finding: x/create/created:gone/status, reason: old }\n',
     )
     const ended = await against([...CREATE, '--accept', file], {}, statusOfCreate)
     expect(ended.code).toBe(1)
-    expect(ended.stdout).toContain('gone/x/status/accepted')
+    expect(ended.stdout).toContain('x/create/created:gone/status/accepted')
     expect(ended.stdout).toMatch(/remove the entry .*\n\n/)
     expect(ended.stdout).not.toContain('create/created/status')
   })
 
   it('says nothing of entries of --accept whose requests --only leaves out', async () => {
-    const entries = ['list_tools/discovery/tools/status', 'list_tools/200/status', 'gone/x/status']
+    const entries = ['list_tools/discovery/tools/status', 'list_tools/200/status', 'x/create/created/status']
     const file = await fileOf('others.yaml', entries.map((id) => `- { finding: ${id}, reason: other }\n`).join(''))
     const { stdout } = await against([...CREATE, '--accept', file], {}, statusOfCreate)
-    expect([...stdout.matchAll(/(\S+)\/accepted /g)].map(([, id]) => id)).toEqual(['gone/x/status'])
+    expect([...stdout.matchAll(/(\S+)\/accepted /g)].map(([, id]) => id)).toEqual(['x/create/created/status'])
   })
 
   it.each([
