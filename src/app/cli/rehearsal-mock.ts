@@ -1,32 +1,23 @@
-import { ServiceResponse } from '../../compare/conform/service-response.ts'
+import type { ServiceResponse } from '../../compare/conform/service-response.ts'
 import { ControlApi } from '../../compare/conform/control-api.ts'
 import { ConformTarget } from '../../compare/conform/target.ts'
 import type { WithMock } from '../../compare/record/recording-files.ts'
 import type { RehearsalMock } from '../../compare/record/rehearsal.ts'
 import type { StoredEntry } from '../../journal/request-journal/entry.ts'
 import type { JsonObject } from '../../model/domain/json.ts'
-import { HttpClient, type HttpRequest } from '../../platform/http-client.ts'
+import type { HttpRequest } from '../../platform/http-client.ts'
 import type { App } from '../app.ts'
 import { withApp } from './serve-while.ts'
 
 /** Serves with the seed of a recording on a free port of loopback. */
 export const withAppMock: WithMock = ({ seed, mcp }, use) =>
-  withApp({ seeds: [seed], mcp }, async (app, url) => {
-    const mock = new AppMock(app, url)
-    try {
-      return await use(mock)
-    } finally {
-      mock.target.close()
-    }
-  })
+  withApp({ seeds: [seed], mcp }, (app, url) => use(new AppMock(app, url)))
 
 /** A mock of this process, by its control API. */
 class AppMock implements RehearsalMock {
   readonly target: ConformTarget
   readonly client: App['client']
   readonly #api: ControlApi
-  /** A connection for each request: one that a rule resets is not tried again. */
-  readonly #client: HttpClient
   readonly #journal: ReturnType<App['services']['journals']['of']>
   /** Those that count. */
   readonly entries: StoredEntry[] = []
@@ -34,16 +25,10 @@ class AppMock implements RehearsalMock {
   #read = 0
 
   constructor({ services, client }: App, url: string) {
-    this.target = new ConformTarget(url)
+    this.target = new ConformTarget(url, undefined, false)
     this.client = client
     this.#api = new ControlApi(this.target, undefined)
-    this.#client = new HttpClient(url)
     this.#journal = services.journals.of(services.defaultEnvironment() ?? services)
-  }
-
-  async send(request: HttpRequest): Promise<ServiceResponse> {
-    const { status, headers, text } = await this.#client.send(request)
-    return new ServiceResponse(request.path, status, headers, text)
   }
 
   async save(): Promise<void> {
@@ -62,7 +47,7 @@ class AppMock implements RehearsalMock {
     await this.#callControl('POST', '/scenarios/recorded/start')
     this.#read = this.#journal.appended
     try {
-      return await this.send(request)
+      return await this.target.send(request)
     } finally {
       await this.#callControl('POST', '/scenarios/recorded/stop')
     }

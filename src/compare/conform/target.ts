@@ -13,8 +13,10 @@ export class ConformTarget {
     readonly baseUrl: string,
     /** Takes each request and its answer, where they are wanted at the end. */
     readonly asked?: { readonly request: HttpRequest; readonly response: ServiceResponse }[],
+    /** False for a connection of its own for each request: one that the target resets is not tried again. */
+    keepAlive = true,
   ) {
-    this.#client = new HttpClient(baseUrl, { timeoutMs: TIMEOUT_MS, keepAlive: true })
+    this.#client = new HttpClient(baseUrl, { timeoutMs: TIMEOUT_MS, keepAlive })
   }
 
   /** @throws Error when there is no answer */

@@ -21,8 +21,6 @@ export interface RehearsalMock {
   readonly client: ClientCredentials
   /** Those of its request journal that count. */
   readonly entries: readonly StoredEntry[]
-  /** @throws Error when there is no whole answer */
-  send(request: HttpRequest): Promise<ServiceResponse>
   /** Remembers the state, and what of the request journal counts. */
   save(): Promise<void>
   /** Back to what was saved last; requests since then do not count. */
@@ -82,7 +80,7 @@ export class Rehearsal {
       return operation && `${exchange.method} ${recordedPath(exchange)} ${error.message}`
     }
     await this.#mock.save()
-    let response = await this.#mock.send(request).catch(noResponse)
+    let response = await this.#mock.target.send(request).catch(noResponse)
     if (
       isOther(rehearsedOutcome(response), wanted) &&
       wanted.account !== '' &&
@@ -107,7 +105,7 @@ export class Rehearsal {
 
   async #sendAgain(request: HttpRequest): Promise<ServiceResponse> {
     await this.#mock.restore()
-    return this.#mock.send(request).catch(noResponse)
+    return this.#mock.target.send(request).catch(noResponse)
   }
 
   /** The answer of the mock under the first rule by which it is the recorded one. */
@@ -148,7 +146,7 @@ export class Rehearsal {
   async #approveLatestLink(): Promise<string | undefined> {
     const link = parseUrl(this.#links.pop() ?? '')
     if (!link) return undefined
-    const redirect = await this.#mock
+    const redirect = await this.#mock.target
       .send({ method: 'GET', path: `${link.pathname}?decision=approve` })
       .catch(noResponse)
     const id = parseUrl(redirect.headers.location ?? '')?.searchParams.get('auth_request_id')
