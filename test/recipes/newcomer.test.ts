@@ -13,7 +13,7 @@ import { codeBlocks, tab } from './markdown.ts'
 import { answered, pasted } from './shell.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
-const LIBRARY = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)
+const LIBRARY = JSON.stringify(toolmock.path('package/dist/index.js'))
 /** The time limit of each test, which starts other programs. */
 const timeout = 120_000
 
@@ -34,9 +34,8 @@ async function write(name: string, content = ''): Promise<string> {
 async function nodeTest(file: string): Promise<{ passed: boolean; output: string }> {
   const env: NodeJS.ProcessEnv = { ...process.env }
   delete env.NODE_TEST_CONTEXT
-  const args = ['--import', import.meta.resolve('tsx'), '--test', file]
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env, cwd: project })
+    const { stdout } = await promisify(execFile)(process.execPath, ['--test', file], { env, cwd: project })
     return { passed: true, output: stdout }
   } catch (error) {
     return { passed: false, output: (error as { stdout: string }).stdout }

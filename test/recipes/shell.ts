@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
-import { ROOT } from '../../.build/project.ts'
+import { writePackage } from '../app/cli/toolmock-process.ts'
 
 /** The tested shells, each with the arguments that make it read its input as pasted lines. */
 const SHELLS = {
@@ -21,13 +21,10 @@ export interface Connection {
   readonly clientSecret: string
 }
 
-/** A folder for PATH whose `npx toolmock` runs the command line from its sources. It is removed with the other files of the run. */
+/** A folder for PATH whose `npx toolmock` runs the bundled command line. It is removed with the other files of the run. */
 const bin = mkdtempSync(join(inject('testBuild'), 'bin-'))
-const loader = import.meta.resolve('tsx')
-writeFileSync(
-  join(bin, 'npx'),
-  `#!/bin/sh\nshift\nexec '${process.execPath}' --import '${loader}' '${ROOT}src/app/cli/main.ts' "$@"\n`,
-)
+await writePackage(bin)
+writeFileSync(join(bin, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${bin}/package/dist/cli.js' "$@"\n`)
 chmodSync(join(bin, 'npx'), 0o755)
 
 interface Paste {

@@ -66,7 +66,7 @@ export class ToolmockProcess {
   static forThisFile<Toolmock extends ToolmockProcess>(this: new () => Toolmock): Toolmock {
     const toolmock = new this()
     // On a machine with other work a build takes more than a minute.
-    beforeAll(() => toolmock.#bundle(), 300_000)
+    beforeAll(() => writePackage(toolmock.folder), 300_000)
     afterAll(() => toolmock.#clear())
     return toolmock
   }
@@ -137,12 +137,6 @@ export class ToolmockProcess {
     return { firstLine, url, child, logged, stop }
   }
 
-  async #bundle(): Promise<void> {
-    await cp(await bundleOfTheRun(), join(this.folder, 'package/dist'), { recursive: true })
-    for (const name of ['seeds', 'scenarios', 'extensions', 'starter', 'spec', 'package.json'])
-      symlinkSync(join(ROOT, name), join(this.folder, 'package', name))
-  }
-
   #spawn(
     args: readonly string[],
     variables: Variables,
@@ -194,6 +188,13 @@ export class ToolmockProgram extends ToolmockProcess {
     })
     return { code, ...said }
   }
+}
+
+/** Puts the package as npm installs it into `package` of a folder, so that `package/dist/cli.js` is the command line. */
+export async function writePackage(folder: string): Promise<void> {
+  await cp(await bundleOfTheRun(), join(folder, 'package/dist'), { recursive: true })
+  for (const name of ['seeds', 'scenarios', 'extensions', 'starter', 'spec', 'package.json'])
+    symlinkSync(join(ROOT, name), join(folder, 'package', name))
 }
 
 /** The `dist` of the command line, which the first test file that needs it builds. */
