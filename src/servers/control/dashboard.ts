@@ -45,7 +45,9 @@ const PAGE = htmlDocument({
     <link rel="stylesheet" href="ui/style.css" />
     <script type="module" src="ui/app.js"></script>`,
   body: html`<div id="app"></div>
-    <noscript>The dashboard needs JavaScript. The control API has the same data: GET /_mock/openapi.</noscript>`,
+    <noscript class="page"
+      >The dashboard needs JavaScript. The control API has the same data: GET /_mock/openapi.</noscript
+    >`,
 })
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -2,18 +2,16 @@ import { useMemo, useState } from 'preact/hooks'
 import { ACCOUNT_STATUSES, type AccountStatus } from '../../model/domain/account.ts'
 import { LIFECYCLE_EVENTS, MOVES } from '../../model/domain/lifecycle.ts'
 import { plural } from '../../model/domain/text.ts'
-import { ApiError, call, type Schemas } from './api.ts'
-import { distanceOf, momentOf, timeOf, wordsOf } from './format.ts'
+import { ApiError, call, change, pathOf, type Schemas, useApi } from './api.ts'
+import { Empty, Facts, Id, Json, Section, Status } from './content.tsx'
+import { ChoiceField, Field, Form, LinkButton, SmallButton } from './controls.tsx'
 import { isAnswered, titleOf } from './entry.ts'
-import { fieldsOf, inputOf, type InputField } from './input-form.ts'
-import { linkCommand } from './links.tsx'
-import { change, changeClock, clockNow, timeline } from './live.ts'
-import { Facts, Id, Json, Status } from './content.tsx'
-import { ChoiceField, Field, Form, SmallButton } from './controls.tsx'
-import { Detail, Empty, Section } from './layout.tsx'
-import { type Columns, ListView } from './list-view.tsx'
+import { distanceOf, momentOf, timeOf, wordsOf } from './format.ts'
 import { linkTo, NEW, route, setParameters } from './hash-route.ts'
-import { pathOf, useApi } from './use-api.ts'
+import { fieldsOf, inputOf } from './input-form.ts'
+import { linkCommand } from './links.tsx'
+import { type Columns, Detail, ListView } from './list-view.tsx'
+import { changeClock, clockNow, timeline } from './live.ts'
 
 type Account = Schemas['Accounts']['accounts'][number]
 type AccountWithTools = Schemas['AccountWithTools']
@@ -59,9 +57,7 @@ export function AccountsView() {
       empty={
         <Empty title="No account yet." command={linkCommand('mail')}>
           <p>A client creates one through the API. Or create a link and follow it as the user would:</p>
-          <a class="button" href={linkTo('links', NEW)}>
-            Create a link
-          </a>
+          <LinkButton label="Create a link" href={linkTo('links', NEW)} />
         </Empty>
       }
       detail={(id) => <AccountDetail id={id} />}
@@ -124,7 +120,7 @@ function TokenChip({ account }: Readonly<{ account: Account }>) {
 function Pages({ total, offset }: Readonly<{ total: number; offset: number }>) {
   if (total <= PAGE) return null
   return (
-    <p class="row pages">
+    <p class="row actions">
       <SmallButton
         label="Newer"
         disabled={offset === 0}
@@ -193,12 +189,10 @@ function Lifecycle({ value }: Readonly<{ value: AccountWithTools }>) {
             act={() => change('POST', pathOf('accounts', account.id, event))}
           />
         ))}
-        <a
-          class="button small"
+        <LinkButton
+          label="Create a magic link"
           href={linkTo('links', NEW, { connector: account.connector, identifier: account.identifier })}
-        >
-          Create a magic link
-        </a>
+        />
       </div>
       <TokenExpiry value={value} />
     </Section>
@@ -291,12 +285,24 @@ function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
   return (
     <>
       <Form label={`Run ${tool.name}`} submit={send}>
-        {fields.map((field) => (
-          <ToolField
-            key={field.name}
-            field={field}
-            value={values[field.name] ?? ''}
-            onInput={(value) => setValues({ ...values, [field.name]: value })}
+        {fields.map(({ name, kind, required, description, choices }) => (
+          <Field
+            key={name}
+            label={
+              <>
+                {name}{' '}
+                <span class="quiet">
+                  {!required && 'optional'} {kind === 'json' && 'as JSON'}
+                </span>
+              </>
+            }
+            value={values[name] ?? ''}
+            hint={description}
+            wrap="field"
+            options={choices && ['', ...choices].map((choice) => [choice, choice])}
+            rows={kind === 'json' ? 3 : undefined}
+            inputMode={kind === 'number' ? 'decimal' : 'text'}
+            onInput={(value) => setValues({ ...values, [name]: value })}
           />
         ))}
       </Form>
@@ -309,30 +315,6 @@ function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
         </div>
       )}
     </>
-  )
-}
-
-function ToolField({
-  field: { name, kind, required, description, choices },
-  value,
-  onInput,
-}: Readonly<{ field: InputField; value: string; onInput: (value: string) => void }>) {
-  const label = (
-    <>
-      {name} {!required && <span class="quiet">optional</span>} {kind === 'json' && <span class="quiet">as JSON</span>}
-    </>
-  )
-  return (
-    <Field
-      label={label}
-      value={value}
-      hint={description}
-      wrap="field"
-      options={choices && ['', ...choices].map((choice) => [choice, choice])}
-      rows={kind === 'json' ? 3 : undefined}
-      inputMode={kind === 'number' ? 'decimal' : 'text'}
-      onInput={onInput}
-    />
   )
 }
 

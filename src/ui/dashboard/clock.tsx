@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks'
 import { capitalise, plural } from '../../model/domain/text.ts'
-import type { Schemas } from './api.ts'
-import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
-import { changeClock, clockFrozen, clockNow, clockShift, isClockKnown, realNow } from './live.ts'
-import { Items, RowTable, Tag } from './content.tsx'
+import { type Schemas, useApi } from './api.ts'
+import { commandOf, Empty, Items, Loading, RowTable, Section, Tag } from './content.tsx'
 import { Button, Field, Form, SmallButton } from './controls.tsx'
-import { commandOf, Empty, Loading, Section } from './layout.tsx'
+import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
 import { linkTo } from './hash-route.ts'
-import { useApi } from './use-api.ts'
+import { Icon } from './icons.tsx'
+import { changeClock, clockFrozen, clockNow, clockShift, isClockKnown, realNow } from './live.ts'
 
 type DueItem = Schemas['DueItem']
 
@@ -105,6 +104,26 @@ export function ClockPage() {
   )
 }
 
+/** The clock beside the environment, which leads to its page. */
+export function HeaderClock() {
+  const { value: now } = clockNow
+  if (now === undefined) return null
+  const { value: shift } = clockShift
+  const shifted = shift === '' ? '' : ` Real time is ${shift}.`
+  return (
+    <a
+      class={`row clock-now ${shift === '' ? '' : 'shifted'}`}
+      href={linkTo('clock')}
+      title={`The environment's clock.${shifted}`}
+    >
+      <Icon name="clock" />
+      <span class="quiet wide-only">{dayOf(now)}</span> <span class="mono">{timeOf(now).slice(0, 8)}</span>
+      {clockFrozen.value && <span>frozen</span>}
+      {!isClockKnown.value && <span class="expired">stands still</span>}
+    </a>
+  )
+}
+
 /** Events of one kind that fall due in the same second. */
 type DueGroup = readonly [DueItem, ...DueItem[]]
 
@@ -167,14 +186,8 @@ function Axis({
 }
 
 function groupsOf(due: readonly DueItem[]): DueGroup[] {
-  const groups = new Map<string, [DueItem, ...DueItem[]]>()
-  for (const item of due) {
-    const key = `${item.at.slice(0, 19)} ${item.kind} ${item.effect}`
-    const group = groups.get(key)
-    if (group) group.push(item)
-    else groups.set(key, [item])
-  }
-  return [...groups.values()]
+  const groups = Map.groupBy(due, ({ at, kind, effect }) => `${at.slice(0, 19)} ${kind} ${effect}`)
+  return [...groups.values()] as unknown as DueGroup[]
 }
 
 function Passed({ moved: { before, now, passed, passed_counts } }: Readonly<{ moved: Schemas['MovedClock'] }>) {

@@ -1,13 +1,12 @@
 import { type ComponentChildren } from 'preact'
 import { isJsonObject, type JsonValue } from '../../model/domain/json.ts'
 import { plural, shorten } from '../../model/domain/text.ts'
-import type { Explanation, Request } from './api.ts'
+import { type Explanation, pathOf, type Request, useApi } from './api.ts'
+import { PathText, RowTable, Section, Status } from './content.tsx'
+import { titleOf } from './entry.ts'
 import { momentOf } from './format.ts'
 import { inEnvironment, linkTo, route } from './hash-route.ts'
-import { PathText, Status, RowTable } from './content.tsx'
-import { Detail, Section } from './layout.tsx'
-import { titleOf } from './entry.ts'
-import { pathOf, useApi } from './use-api.ts'
+import { Detail } from './list-view.tsx'
 
 /** Two requests side by side: only what differs, and what always does (ids and times) apart. */
 export function Comparison({ id, other }: Readonly<{ id: string; other: string }>) {

@@ -1,13 +1,11 @@
 import { findingText, isViolation } from '../../model/domain/finding.ts'
 import { plural } from '../../model/domain/text.ts'
-import { download, type Schemas } from './api.ts'
-import { environments } from './live.ts'
-import { RowTable, Tag } from './content.tsx'
+import { download, type Schemas, useApi } from './api.ts'
+import { Empty, Loading, RowTable, Tabs, Tag } from './content.tsx'
 import { SmallButton } from './controls.tsx'
 import { timeOf } from './format.ts'
-import { Empty, Loading, Tabs } from './layout.tsx'
-import { linkTo, route } from './hash-route.ts'
-import { useApi } from './use-api.ts'
+import { linkTo } from './hash-route.ts'
+import { environments } from './live.ts'
 
 type Report = Schemas['ContractReport']
 type Finding = Schemas['ReportFinding']
@@ -24,12 +22,9 @@ const DOWNLOADS = [
 export function ContractView() {
   const { value: report, error } = useApi<Report>('/contract')
   const { value: coverage } = useApi<Schemas['CoverageReport']>('/coverage')
-  const tab = route.value.parameters['tab'] === 'coverage' ? 'coverage' : ''
   if (error || !report) return <Loading error={error} />
   const { total, ok } = report
   const isUnused = ok && total.judged === 0
-  const violations = total.findings.filter(isViolation)
-  const warnings = total.findings.filter((finding) => !isViolation(finding))
   return (
     <div class="column page">
       <div class={`row wrap card verdict ${isUnused ? 'info' : ok ? 'success' : 'error'}`} role="status">
@@ -50,29 +45,34 @@ export function ContractView() {
         <Tabs
           label="Parts of the contract"
           tabs={[
-            ['', `Findings (${total.findings.length})`],
-            ['coverage', coverage ? `Coverage (${coverageText(coverage.total)})` : 'Coverage'],
+            ['', `Findings (${total.findings.length})`, () => <AllFindings total={total} isUnused={isUnused} />],
+            [
+              'coverage',
+              coverage ? `Coverage (${coverageText(coverage.total)})` : 'Coverage',
+              () => coverage && <CoverageMatrix coverage={coverage.total} />,
+            ],
           ]}
-          tab={tab}
         />
-        <div role="tabpanel" aria-labelledby={`tab-${tab}`}>
-          {tab === 'coverage' ? (
-            coverage && <CoverageMatrix coverage={coverage.total} />
-          ) : isUnused ? (
-            <Empty title="The verdict begins with the first valid request." command="npx toolmock run -- npm test">
-              <p>Run your tests against a mock, which then says whether they kept the contract:</p>
-            </Empty>
-          ) : (
-            <>
-              <Findings title="Violations" tone="error" findings={violations} />
-              <Findings title="Warnings" tone="warning" findings={warnings} />
-              {total.findings.length === 0 && <p class="quiet">No finding.</p>}
-              {total.left_out > 0 && <p class="quiet">Left out: {plural(total.left_out, 'more finding')}.</p>}
-            </>
-          )}
-        </div>
       </div>
     </div>
+  )
+}
+
+function AllFindings({ total, isUnused }: Readonly<{ total: Report['total']; isUnused: boolean }>) {
+  const { findings, left_out: leftOut } = total
+  if (isUnused)
+    return (
+      <Empty title="The verdict begins with the first valid request." command="npx toolmock run -- npm test">
+        <p>Run your tests against a mock, which then says whether they kept the contract:</p>
+      </Empty>
+    )
+  return (
+    <>
+      <Findings title="Violations" tone="error" findings={findings.filter(isViolation)} />
+      <Findings title="Warnings" tone="warning" findings={findings.filter((finding) => !isViolation(finding))} />
+      {findings.length === 0 && <p class="quiet">No finding.</p>}
+      {leftOut > 0 && <p class="quiet">Left out: {plural(leftOut, 'more finding')}.</p>}
+    </>
   )
 }
 

@@ -2,11 +2,10 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { withVisibleDirections } from '../../model/domain/text.ts'
 import { notice, perform } from './actions.ts'
-import type { ApiError } from './api.ts'
+import { type ApiError, useAction } from './api.ts'
 import { route, setParameters } from './hash-route.ts'
 import { Icon } from './icons.tsx'
 import { listen } from './keyboard.ts'
-import { useAction } from './use-api.ts'
 
 type Attributes<Tag extends keyof JSX.IntrinsicElements> = Omit<JSX.IntrinsicElements[Tag], 'class' | 'label'>
 
@@ -34,6 +33,18 @@ export function Button({ label, act, disabled = false, ...attributes }: ButtonAt
 
 export function SmallButton({ class: tone = '', ...attributes }: ButtonAttributes) {
   return <Button {...attributes} class={`small ${tone}`} />
+}
+
+/** A link that looks like a small button. */
+export function LinkButton({
+  label,
+  ...attributes
+}: Readonly<{ label: string; href: string; target?: '_blank'; rel?: string }>) {
+  return (
+    <a {...attributes} class="button small">
+      {label}
+    </a>
+  )
 }
 
 export function ProblemNote({ error }: Readonly<{ error?: Pick<ApiError, 'message'> | undefined }>) {
@@ -195,7 +206,7 @@ export function SearchField({ label }: Readonly<{ label: string }>) {
 }
 
 /** Copies a text, also off loopback without HTTPS, where there is no clipboard to write to. */
-export function copyText(text: string): void {
+function copyText(text: string): void {
   // The absence of the clipboard is unknown to the types.
   const { clipboard } = navigator as { clipboard?: Clipboard }
   if (clipboard) return void clipboard.writeText(text)
@@ -212,14 +223,20 @@ export function copyText(text: string): void {
   if (before instanceof HTMLElement) before.focus()
 }
 
-export function CopyButton({ text, label = 'Copy' }: Readonly<{ text: () => string; label?: string }>) {
+/** Copies a text; the label of its button says so for a moment. */
+export function useCopy(label = 'Copy'): readonly [label: string, copy: (text: string) => void] {
   const [copied, setCopied] = useState(false)
-  const copy = (): void => {
-    copyText(text())
+  const copy = (text: string): void => {
+    copyText(text)
     setCopied(true)
     setTimeout(() => setCopied(false), 1500)
   }
-  return <SmallButton label={<span aria-live="polite">{copied ? 'Copied' : label}</span>} onClick={copy} />
+  return [copied ? 'Copied' : label, copy]
+}
+
+export function CopyButton({ text, label }: Readonly<{ text: () => string; label?: string }>) {
+  const [shownLabel, copy] = useCopy(label)
+  return <SmallButton label={<span aria-live="polite">{shownLabel}</span>} onClick={() => copy(text())} />
 }
 
 type MenuItem = readonly [label: string, act: () => unknown]

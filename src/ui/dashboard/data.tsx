@@ -2,15 +2,12 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { plural, shorten } from '../../model/domain/text.ts'
 import { notice } from './actions.ts'
-import { call, download, type Schemas } from './api.ts'
+import { call, change, download, pathOf, type Schemas, useApi } from './api.ts'
+import { commandOf, Empty, Facts, Json, RowTable, Section, ShellCommand, Status, Tag } from './content.tsx'
+import { ChoiceField, chooseFile, Field, Form, LinkButton, ProblemNote, SmallButton } from './controls.tsx'
 import { momentOf } from './format.ts'
-import { change } from './live.ts'
-import { Facts, Json, Status, RowTable, Tag } from './content.tsx'
-import { ChoiceField, chooseFile, Field, Form, ProblemNote, SmallButton } from './controls.tsx'
-import { ShellCommand, commandOf, Empty, Section } from './layout.tsx'
-import { type ListColumn, ListView } from './list-view.tsx'
 import { environment, go, linkTo, NEW, route } from './hash-route.ts'
-import { pathOf, useApi } from './use-api.ts'
+import { type ListColumn, ListView } from './list-view.tsx'
 
 type Connector = Schemas['Connectors']['connectors'][number]
 
@@ -61,12 +58,8 @@ function ConnectorDetail({ connector }: Readonly<{ connector: Connector }>) {
           label={enabled ? 'Disable its connection' : 'Enable its connection'}
           act={() => change('POST', pathOf('connections', name, enabled ? 'disable' : 'enable'))}
         />
-        <a class="button small" href={linkTo('links', NEW, { connector: name })}>
-          Create a link
-        </a>
-        <a class="button small" href={linkTo('accounts', '', { connector: name })}>
-          Its accounts
-        </a>
+        <LinkButton label="Create a link" href={linkTo('links', NEW, { connector: name })} />
+        <LinkButton label="Its accounts" href={linkTo('accounts', '', { connector: name })} />
       </div>
       <Facts
         facts={[
@@ -231,8 +224,9 @@ export function SnapshotsView() {
         </Empty>
       }
       open={(snapshot) => <Diff name={snapshot.name} />}
-      footer={<WholeState />}
-    />
+    >
+      <WholeState />
+    </ListView>
   )
 }
 

@@ -1,12 +1,10 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../../model/domain/text.ts'
 import { notice } from './actions.ts'
-import { call, type Schemas } from './api.ts'
+import { call, change, pathOf, type Schemas, useDelayed } from './api.ts'
+import { Button, SmallButton } from './controls.tsx'
 import { environment, go, NEW } from './hash-route.ts'
 import { coloured } from './highlight.ts'
-import { change } from './live.ts'
-import { Button, SmallButton } from './controls.tsx'
-import { pathOf, useDelayed } from './use-api.ts'
 
 /** The text of a scenario that is not saved. It is kept until the tab is closed. */
 function draftOf(name: string) {

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { TimelineEntry } from './api.ts'
+import { toneOf } from './format.ts'
 import { ALL, environment, go, NO_ITEM, route } from './hash-route.ts'
 
 /** Whether the entry is a request with an answer. Changes of the clock and other control calls are not. */
@@ -20,6 +21,12 @@ type Named = Pick<TimelineEntry, 'kind' | 'tool' | 'operation' | 'method' | 'pat
 export function titleOf(entry: Named): string {
   if (!isAnswered(entry)) return entry.path
   return entry.event ?? entry.tool ?? entry.operation ?? `${entry.method} ${entry.path}`
+}
+
+/** An error of the user's own receiver is none of the service. */
+export function toneOfEntry({ kind, status }: Pick<TimelineEntry, 'kind' | 'status'>): string {
+  const tone = toneOf(status)
+  return kind === 'webhook' && tone === 'error' ? 'warning' : tone
 }
 
 export function show(entry: TimelineEntry): void {

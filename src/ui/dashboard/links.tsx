@@ -1,15 +1,13 @@
 import { useState } from 'preact/hooks'
 import { shellQuote } from '../../model/domain/text.ts'
 import { notice } from './actions.ts'
-import { type Schemas, serverUrl } from './api.ts'
+import { change, pathOf, type Schemas, serverUrl, useApi } from './api.ts'
+import { Empty, Tag } from './content.tsx'
+import { CopyButton, Field, Form, LinkButton, SmallButton } from './controls.tsx'
 import { distanceOf } from './format.ts'
-import { change, clockNow } from './live.ts'
-import { Tag } from './content.tsx'
-import { CopyButton, Dialog, Field, Form, SmallButton } from './controls.tsx'
-import { Empty } from './layout.tsx'
+import { go, inEnvironment, route, setParameters } from './hash-route.ts'
 import { ListView } from './list-view.tsx'
-import { go, inEnvironment, linkTo, NEW, route, setParameters } from './hash-route.ts'
-import { pathOf, useApi } from './use-api.ts'
+import { clockNow } from './live.ts'
 
 type Link = Schemas['Link']
 type Connector = Schemas['Connectors']['connectors'][number]
@@ -17,55 +15,44 @@ type Connector = Schemas['Connectors']['connectors'][number]
 export function LinksView() {
   const { value, error } = useApi<Schemas['Links']>('/links')
   const connectors = useApi<Schemas['Connectors']>('/connectors').value?.connectors ?? []
-  const { id, parameters } = route.value
   const now = clockNow.value ?? 0
   const peopleOf = (link: Link): readonly string[] =>
     connectors.find(({ connector }) => connector === link.connector)?.people ?? []
   return (
-    <>
-      <ListView
-        view="links"
-        noun="open link"
-        rows={value?.links}
-        idOf={(link) => link.id}
-        textOf={({ identifier, connector }) => `${identifier} ${connector}`}
-        hrefOf={() => undefined}
-        error={error}
-        columns={[
-          {
-            title: 'Account',
-            value: ({ identifier }) => identifier,
-            cell: ({ connector }) => <p class="quiet">at {connector}</p>,
-          },
-          {
-            title: 'Expires',
-            width: 136,
-            value: ({ expiry }) => expiry,
-            cell: ({ expiry }) => <Tag>{distanceOf(Date.parse(expiry), now)}</Tag>,
-          },
-          {
-            title: 'Sign in as, and decide',
-            width: 500,
-            cell: (link) => <Decide link={link} people={peopleOf(link)} />,
-          },
-        ]}
-        controls={
-          <a class="button small" href={linkTo('links', NEW, parameters)}>
-            New link
-          </a>
-        }
-        empty={
-          <Empty title="No link is open." command={linkCommand(connectors[0]?.connector ?? 'mail')}>
-            <p>A client asks for one to connect an account. Create one with New link to try it, or from a shell:</p>
-          </Empty>
-        }
-      />
-      {id === NEW && (
-        <Dialog title="New link" onClose={() => go('links')}>
-          <NewLink connectors={connectors} />
-        </Dialog>
-      )}
-    </>
+    <ListView
+      view="links"
+      noun="open link"
+      rows={value?.links}
+      idOf={(link) => link.id}
+      textOf={({ identifier, connector }) => `${identifier} ${connector}`}
+      hrefOf={() => undefined}
+      error={error}
+      columns={[
+        {
+          title: 'Account',
+          value: ({ identifier }) => identifier,
+          cell: ({ connector }) => <p class="quiet">at {connector}</p>,
+        },
+        {
+          title: 'Expires',
+          width: 136,
+          value: ({ expiry }) => expiry,
+          cell: ({ expiry }) => <Tag>{distanceOf(Date.parse(expiry), now)}</Tag>,
+        },
+        {
+          title: 'Sign in as, and decide',
+          width: 500,
+          cell: (link) => <Decide link={link} people={peopleOf(link)} />,
+        },
+      ]}
+      newLabel="New link"
+      newForm={<NewLink connectors={connectors} />}
+      empty={
+        <Empty title="No link is open." command={linkCommand(connectors[0]?.connector ?? 'mail')}>
+          <p>A client asks for one to connect an account. Create one with New link to try it, or from a shell:</p>
+        </Empty>
+      }
+    />
   )
 }
 
@@ -148,9 +135,7 @@ function Decide({ link, people }: Readonly<{ link: Link; people: readonly string
         act={() => complete('approve')}
       />
       <SmallButton label="Deny" act={() => complete('deny')} />
-      <a class="button small" href={link.link} target="_blank" rel="noreferrer">
-        Open
-      </a>
+      <LinkButton label="Open" href={link.link} target="_blank" rel="noreferrer" />
       <CopyButton text={() => link.link} label="Copy link" />
     </div>
   )

@@ -1,9 +1,11 @@
 import { type ComponentChildren, Fragment } from 'preact'
-import type { ApiError } from './api.ts'
+import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { capitalise, plural } from '../../model/domain/text.ts'
-import { Button, ProblemNote, SearchField } from './controls.tsx'
-import { Detail, Empty } from './layout.tsx'
-import { closeItem, linkTo, route, setParameters, type View, VIEWS } from './hash-route.ts'
+import type { ApiError } from './api.ts'
+import { Empty, Loading, RowTable } from './content.tsx'
+import { Button, Dialog, LinkButton, ProblemNote, SearchField, SmallButton } from './controls.tsx'
+import { closeItem, go, linkTo, NEW, route, setParameters, type View, VIEWS } from './hash-route.ts'
 import { useListNavigation } from './keyboard.ts'
 
 /** A column of a list, whose heading sorts by the parameter `sort` of the route. */
@@ -39,11 +41,12 @@ export function ListView<Row>({
   note = plural(total, noun),
   error,
   controls,
+  newLabel = '',
+  newForm,
   empty,
   open,
   detail,
   children,
-  footer,
 }: Readonly<{
   view: View
   noun: string
@@ -60,16 +63,17 @@ export function ListView<Row>({
   note?: ComponentChildren
   error?: ApiError | undefined
   controls?: ComponentChildren
+  /** What leads to the item {@link NEW}, and the form for it, which is a dialog; without a form it is an open item. */
+  newLabel?: string
+  newForm?: ComponentChildren
   /** Instead of a list that is empty without a filter. */
   empty?: ComponentChildren
   /** The open row beside the list. */
   open?: (row: Row) => ComponentChildren
   /** The open item, which is not read from the rows. */
   detail?: (id: string) => ComponentChildren
-  /** Below the rows. */
+  /** Below the list, also while it is empty. */
   children?: ComponentChildren
-  /** At the bottom of the list, which is also there while it is empty. */
-  footer?: ComponentChildren
 }>) {
   const { id, parameters } = route.value
   const { q = '', sort = '' } = parameters
@@ -79,8 +83,16 @@ export function ListView<Row>({
   const ordered = sortedBy(matching ?? [], column?.value, sort)
   useListNavigation(ordered.length, closeItem)
   const nameOf = (row: Row): string => String(columns[0].value(row))
-  const addressOf = (row: Row): string | undefined =>
-    hrefOf ? hrefOf(row) : linkTo(view, idOf(row), { ...parameters, tab: '' })
+  const nameLink = (row: Row, at: number) => {
+    const href = hrefOf ? hrefOf(row) : linkTo(view, idOf(row), { ...parameters, tab: '' })
+    const [name, isOpen] = [nameOf(row), id !== '' && idOf(row) === id]
+    if (href === undefined) return <span title={name}>{name}</span>
+    return (
+      <a href={href} data-row={at} aria-current={isOpen ? 'true' : undefined} title={name}>
+        {name}
+      </a>
+    )
+  }
   const openRow = rows?.find((row) => idOf(row) === id)
   return (
     <div class="split">
@@ -88,6 +100,7 @@ export function ListView<Row>({
         <div class="buttons controls" role="search" aria-label={VIEWS[view].title}>
           <SearchField label={`Search ${VIEWS[view].title.toLowerCase()}`} />
           {controls}
+          {newLabel !== '' && <LinkButton label={newLabel} href={linkTo(view, NEW, parameters)} />}
           <span class="space" />
           <small>{note}</small>
         </div>
@@ -95,63 +108,35 @@ export function ListView<Row>({
         {rows && ordered.length === 0 ? (
           (total === 0 && empty) || <Empty title={`No ${noun} matches.`} />
         ) : (
-          <div class="scroll" tabIndex={0} role="region" aria-label={label}>
-            <table class="stacked">
-              <thead>
-                <tr>
-                  {columns.map((each) => (
-                    <th
-                      key={each.title}
-                      scope="col"
-                      class={each.class}
-                      style={each.width === undefined ? {} : { width: `${each.width}px` }}
-                      aria-sort={directionOf(sortKeyOf(each), sort)}
-                    >
-                      {each.value || each.sort ? <SortButton title={each.title} name={sortKeyOf(each)} /> : each.title}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {ordered.map((row, at) => {
-                  const [href, isOpen] = [addressOf(row), id !== '' && idOf(row) === id]
-                  return (
-                    <tr
-                      key={idOf(row)}
-                      class={isOpen ? 'open' : ''}
-                      onClick={({ target }) => {
-                        const isControl = (target as Element).closest('a, button, input, select') !== null
-                        if (!isControl && href !== undefined) location.hash = href
-                      }}
-                    >
-                      {columns.map(({ title, class: name, value, cell }, index) =>
-                        index === 0 ? (
-                          <th key={title} scope="row" class={name} title={nameOf(row)}>
-                            {href === undefined ? (
-                              nameOf(row)
-                            ) : (
-                              <a href={href} data-row={at} aria-current={isOpen ? 'true' : undefined}>
-                                {nameOf(row)}
-                              </a>
-                            )}
-                            {cell?.(row)}
-                          </th>
-                        ) : (
-                          <td key={title} class={name} data-label={title}>
-                            {(cell ?? value)?.(row)}
-                          </td>
-                        ),
-                      )}
-                    </tr>
-                  )
-                })}
-              </tbody>
-            </table>
-            {children}
-          </div>
+          <RowTable
+            label={label}
+            scroll="scroll"
+            heads={columns.map((each) => [
+              each.title,
+              each.class,
+              {
+                width: each.width,
+                order: directionOf(sortKeyOf(each), sort),
+                sort: (each.value ?? each.sort) && <SortButton title={each.title} name={sortKeyOf(each)} />,
+              },
+            ])}
+            keys={ordered.map(idOf)}
+            rows={ordered.map((row, at) => [
+              <>
+                {nameLink(row, at)}
+                {columns[0].cell?.(row)}
+              </>,
+              ...columns.slice(1).map(({ value, cell }) => (cell ?? value)?.(row)),
+            ])}
+          />
         )}
-        {footer}
+        {children}
       </div>
+      {newForm && id === NEW && (
+        <Dialog title={newLabel} onClose={() => go(view)}>
+          {newForm}
+        </Dialog>
+      )}
       {id !== '' && (
         <Fragment key={id}>
           {detail?.(id)}
@@ -200,4 +185,59 @@ export function sortedBy<Row>(
   const sign = sort.startsWith('-') ? -1 : 1
   const keyed = rows.map((row) => [value(row), row] as const)
   return keyed.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0)).map(([, row]) => row)
+}
+
+/** The name of the open item, which the title of the page has. */
+export const openItem = signal('')
+
+/** The open item beside a list. It takes the focus, so that the next Tab goes to its first button. */
+export function Detail<Value>({
+  label,
+  name = label,
+  heading = name,
+  tags,
+  value,
+  error,
+  gone = `There is no such ${label.toLowerCase()}.`,
+  children,
+  footer,
+}: Readonly<{
+  label: string
+  /** Its name, which the title of the page has. */
+  name?: string | undefined
+  heading?: string | undefined
+  /** Around the heading. */
+  tags?: readonly [before: ComponentChildren, after: ComponentChildren] | undefined
+  /** What it shows; undefined until it is loaded. What was removed stays until it is closed. */
+  value: Value | undefined
+  error?: ApiError | undefined
+  gone?: string
+  children: (value: Value) => ComponentChildren
+  footer?: ComponentChildren
+}>) {
+  useEffect(() => {
+    openItem.value = name
+    return () => {
+      openItem.value = ''
+    }
+  }, [name])
+  const section = useRef<HTMLElement>(null)
+  useEffect(() => section.current?.focus({ preventScroll: true }), [])
+  return (
+    <section ref={section} class="column detail" aria-label={label} tabIndex={-1}>
+      <header class="row detail-head">
+        <div class="row wrap detail-title">
+          {tags?.[0]}
+          <h2>{heading}</h2>
+          {tags?.[1]}
+        </div>
+        <SmallButton label="Close" onClick={closeItem} />
+      </header>
+      <div class="detail-body">
+        {(value === undefined || error?.status === 404) && <Loading error={error} gone={gone} />}
+        {value !== undefined && children(value)}
+      </div>
+      {footer}
+    </section>
+  )
 }

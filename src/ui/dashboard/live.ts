@@ -1,17 +1,8 @@
 import { batch, computed, signal } from '@preact/signals'
-import {
-  addressOf,
-  adminToken,
-  ApiError,
-  call,
-  type CallOptions,
-  type Query,
-  refusal,
-  type Schemas,
-  type TimelineEntry,
-} from './api.ts'
-import { ALL, environment } from './hash-route.ts'
+import type { CallOptions, Query, Schemas, TimelineEntry } from './api.ts'
+import { addressOf, adminToken, ApiError, call, change, changes, refusal } from './api.ts'
 import { distanceOf } from './format.ts'
+import { ALL, environment } from './hash-route.ts'
 import type { AddressedMessage, StreamMessage, StreamRequest } from './stream.ts'
 import { MAX_ENTRIES, Timeline } from './timeline-entries.ts'
 
@@ -48,9 +39,6 @@ export function requestsIn(environment: string, query: Query, signal?: AbortSign
   return Promise.all(names.map((name) => call<Schemas['Requests']>('GET', '/requests', options(name))))
 }
 
-/** Counts changes of the environment that is shown. Views load their data again when it changes. */
-export const changes = signal(0)
-
 /** The clock of the environment as the server sent it, with the time of the browser at that moment. */
 const sentClock = signal<{ now: number; frozen: boolean; at: number } | undefined>(undefined)
 
@@ -73,13 +61,6 @@ export const clockShift = computed(() => {
 })
 
 export const clockFrozen = computed(() => sentClock.value?.frozen ?? false)
-
-/** A call that changes something: views load their data again, before the stream says so. */
-export async function change<T>(method: string, path: string, options?: CallOptions): Promise<T> {
-  const answer = await call<T>(method, path, options)
-  changes.value++
-  return answer
-}
 
 /** Changes the clock, and shows it before the stream sends it. */
 export async function changeClock(body: Schemas['ClockChange']): Promise<Schemas['MovedClock']> {

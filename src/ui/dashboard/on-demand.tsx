@@ -1,10 +1,9 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { ApiError } from './api.ts'
-import { Loading } from './layout.tsx'
 import type * as Parts from './parts-on-demand.ts'
-import { useAction } from './use-api.ts'
+import { ApiError, useAction } from './api.ts'
+import { Loading } from './content.tsx'
 
 const parts = signal<typeof Parts | undefined>(undefined)
 

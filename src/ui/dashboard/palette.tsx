@@ -1,12 +1,11 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { type Action, allActions, dialog, perform } from './actions.ts'
-import { call, type Schemas, type TimelineEntry } from './api.ts'
+import { call, pathOf, type Schemas, type TimelineEntry, useApi } from './api.ts'
+import { Dialog } from './controls.tsx'
 import { show, titleOf } from './entry.ts'
 import { ALL, enter, environment, go } from './hash-route.ts'
 import { Icon } from './icons.tsx'
 import { environments, timeline } from './live.ts'
-import { Dialog } from './controls.tsx'
-import { pathOf, useApi } from './use-api.ts'
 
 /** An action of the list. `about` is said in quiet letters, and searched. */
 type Command = Required<Omit<Action, 'keys'>> & { readonly about: string }
@@ -24,7 +23,7 @@ export function Palette() {
   const query = { query: wanted, limit: MAX_SHOWN, order: 'newest' }
   const accounts = useApi<Schemas['Accounts']>(isOne && wanted !== '' ? '/accounts' : null, query).value?.accounts ?? []
   const scenarios = useApi<Schemas['Scenarios']>(isOne ? '/scenarios' : null).value?.scenarios ?? []
-  const requests = wanted === '' ? [] : timeline.matching({ text: wanted }).slice(0, MAX_SHOWN)
+  const requests = wanted === '' ? [] : timeline.matching({ q: wanted }).slice(0, MAX_SHOWN)
   const words = wanted.split(/\s+/)
   const commands = [
     ...[...actions(), ...scenarios.map(scenarioCommand), ...environmentCommands()].filter((command) => {

@@ -4,20 +4,20 @@ import { wayOf } from '../../model/domain/action.ts'
 import { findingText, isViolation } from '../../model/domain/finding.ts'
 import { plural } from '../../model/domain/text.ts'
 import { perform } from './actions.ts'
-import { call, type Explanation, type Request, saveAs, type Schemas, type TimelineEntry } from './api.ts'
+import type { Explanation, Request, Schemas, TimelineEntry } from './api.ts'
+import { call, change, pathOf, saveAs, useApi } from './api.ts'
+import { Facts, Id, Items, Json, openTab, Section, ShellCommand, Status, Tabs, Tag } from './content.tsx'
+import { Button, Menu, openMenu, SmallButton, useCopy } from './controls.tsx'
 import { correctedBy } from './corrected.ts'
 import { compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
-import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
-import { Facts, Id, Items, Json, Status, Tag } from './content.tsx'
-import { Button, copyText, Menu, openMenu, SmallButton } from './controls.tsx'
-import { ShellCommand, Detail, openTab, Section, Tabs } from './layout.tsx'
+import { momentOf, timeOf, toneOf, tookOf } from './format.ts'
 import { inEnvironment, linkTo, route } from './hash-route.ts'
 import { listen } from './keyboard.ts'
-import { change, timeline } from './live.ts'
-import type { Language } from './snippets.ts'
+import { Detail } from './list-view.tsx'
+import { timeline } from './live.ts'
 import { loadParts, OnDemand } from './on-demand.tsx'
-import { pathOf, useApi } from './use-api.ts'
+import type { Language } from './snippets.ts'
 
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const { with: other = '' } = route.value.parameters
@@ -32,8 +32,7 @@ function OneRequest({ id }: Readonly<{ id: string }>) {
   const request = value?.request
   const isAnswer = request !== undefined && isAnswered(request)
   const title = request && titleOf(request)
-  const tab = isAnswer ? (TABS.find(([name]) => name === route.value.parameters['tab'])?.[0] ?? '') : 'facts'
-  useEffect(() => listen(Object.fromEntries(TABS.map(([name], at) => [String(at + 1), () => openTab(name)]))), [])
+  useEffect(() => listen({ 1: () => openTab(''), 2: () => openTab('answer'), 3: () => openTab('facts') }), [])
   return (
     <Detail
       label="Request"
@@ -52,16 +51,18 @@ function OneRequest({ id }: Readonly<{ id: string }>) {
           {explanation && isAnswer && hasNews(current) && <Cause explanation={explanation} request={current} />}
           {explanation && <Sequence steps={explanation.steps} />}
           <EventsOf id={id} />
-          {isAnswer && <Tabs label="Parts of the request" tabs={TABS} tab={tab} />}
-          <div role={isAnswer ? 'tabpanel' : undefined} aria-labelledby={isAnswer ? `tab-${tab}` : undefined}>
-            {tab === '' ? (
-              <SentRequest request={current} />
-            ) : tab === 'answer' ? (
-              <Message message={current.response} />
-            ) : (
-              <RequestFacts request={current} facts={explanation?.facts ?? []} />
-            )}
-          </div>
+          {isAnswer ? (
+            <Tabs
+              label="Parts of the request"
+              tabs={[
+                ['', 'Request', () => <SentRequest request={current} />],
+                ['answer', 'Response', () => <Message message={current.response} />],
+                ['facts', 'Facts', () => <RequestFacts request={current} facts={explanation?.facts} />],
+              ]}
+            />
+          ) : (
+            <RequestFacts request={current} facts={explanation?.facts} />
+          )}
         </>
       )}
     </Detail>
@@ -72,7 +73,7 @@ function hasNews({ status, findings, refreshes, webhook }: Request): boolean {
   return status === 0 || status >= 400 || findings.length > 0 || refreshes.length > 0 || webhook !== null
 }
 
-function RequestFacts({ request, facts }: Readonly<{ request: Request; facts: readonly string[] }>) {
+function RequestFacts({ request, facts = [] }: Readonly<{ request: Request; facts?: readonly string[] | undefined }>) {
   const { account_state: account, webhook } = request
   return (
     <div class="column sent">
@@ -123,12 +124,6 @@ function lastSuccess({ id, real_at, operation, tool, account }: Request): Timeli
     )
   return same.find((entry) => entry.account === account) ?? same[0]
 }
-
-const TABS = [
-  ['', 'Request'],
-  ['answer', 'Response'],
-  ['facts', 'Facts'],
-] as const
 
 /** Whether a page can send the request: one over HTTP, to the service, whose body is whole. */
 function canSend({ kind, protocol, request }: Request): boolean {
@@ -220,17 +215,18 @@ function actOf(action: Explanation['actions'][number], request: Request): (() =>
 /** The attempts to send the events that a request caused. */
 function EventsOf({ id }: Readonly<{ id: string }>) {
   const attempts = useApi<{ requests: readonly Request[] }>('/requests', { cause: id }).value?.requests ?? []
-  const items = attempts.map(({ id: attempt, environment, status, webhook }) => (
-    <>
-      <Status status={status} />{' '}
-      <a href={linkTo('timeline', attempt, { in: environment })}>{webhook?.type.replace('connected_account.', '')}</a>{' '}
-      to {webhook?.name}, attempt {webhook?.attempt}
-    </>
-  ))
-  if (items.length === 0) return null
+  if (attempts.length === 0) return null
   return (
     <Section title="Events sent">
-      <Items items={items} />
+      {attempts.map(({ id: attempt, environment, status, webhook }) => (
+        <p key={attempt}>
+          <Status status={status} />{' '}
+          <a href={linkTo('timeline', attempt, { in: environment })}>
+            {webhook?.type.replace('connected_account.', '')}
+          </a>{' '}
+          to {webhook?.name}, attempt {webhook?.attempt}
+        </p>
+      ))}
     </Section>
   )
 }
@@ -240,7 +236,7 @@ const isEditing = signal(false)
 
 /** What can be done with a request, at the bottom of its view. */
 function ActionBar({ request }: Readonly<{ request: Request }>) {
-  const [isCopied, setCopied] = useState(false)
+  const [copyLabel, copyText] = useCopy()
   const [saved, setSaved] = useState<Schemas['Replay'] | undefined>(undefined)
   const { value } = useApi<Schemas['Scenarios']>(request.operation === null ? null : '/scenarios')
   const failures = failuresOf(request)
@@ -253,8 +249,6 @@ function ActionBar({ request }: Readonly<{ request: Request }>) {
   const copy = async (language: Language): Promise<void> => {
     const { snippetIn } = await loadParts()
     copyText(snippetIn(language, request))
-    setCopied(true)
-    setTimeout(() => setCopied(false), 1500)
   }
   const fail = async (failure: Failure): Promise<void> => {
     const scenario = failureScenario(request, failure)
@@ -313,10 +307,7 @@ function ActionBar({ request }: Readonly<{ request: Request }>) {
           />
         )}
         {isSendable && (
-          <Menu
-            label={isCopied ? 'Copied' : 'Copy'}
-            items={LANGUAGES.map((language) => [`As ${language}`, () => copy(language)])}
-          />
+          <Menu label={copyLabel} items={LANGUAGES.map((language) => [`As ${language}`, () => copy(language)])} />
         )}
         <SmallButton label="Save as scenario" act={save} />
         {request.request.truncated !== undefined && <small>Its body was cut: it cannot be sent or copied.</small>}

@@ -1,14 +1,11 @@
 import { firedText } from '../../model/domain/scenario.ts'
-import type { ListedScenario, Schemas } from './api.ts'
-import { wordsOf } from './format.ts'
-import { change } from './live.ts'
-import { RowTable, Tag } from './content.tsx'
+import { change, type ListedScenario, pathOf, type Schemas, useApi } from './api.ts'
+import { RowTable, Section, Tag } from './content.tsx'
 import { SmallButton } from './controls.tsx'
-import { Detail, Section } from './layout.tsx'
-import { ListView } from './list-view.tsx'
-import { linkTo, NEW } from './hash-route.ts'
+import { wordsOf } from './format.ts'
+import { NEW } from './hash-route.ts'
+import { Detail, ListView } from './list-view.tsx'
 import { OnDemand } from './on-demand.tsx'
-import { pathOf, useApi } from './use-api.ts'
 
 const STARTER = `name: my-scenario
 description: The next tool call is refused once.
@@ -54,11 +51,7 @@ export function ScenariosView() {
         },
         { title: 'Actions', width: 136, cell: (scenario) => <StartStop scenario={scenario} /> },
       ]}
-      controls={
-        <a class="button small" href={linkTo('scenarios', NEW)}>
-          New scenario
-        </a>
-      }
+      newLabel="New scenario"
       detail={(name) => <ScenarioDetail name={name} />}
     />
   )

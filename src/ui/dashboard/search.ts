@@ -1,37 +1,29 @@
-import { useEffect, useState } from 'preact/hooks'
-import { ApiError, type TimelineEntry } from './api.ts'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { type TimelineEntry, useDelayed, useReading } from './api.ts'
 import { ALL, environment } from './hash-route.ts'
 import { sortedBy } from './list-view.tsx'
 import { environments, requestsIn } from './live.ts'
 import { keyOf } from './timeline-entries.ts'
-import { useDelayed, useReading } from './use-api.ts'
 
 /** The server searches when the user has not typed for this long. */
 const DELAY_MS = 200
 const MAX_FOUND = 1000
-const NOTHING: ReadonlyMap<string, TimelineEntry> = new Map()
 
 /** What the server finds: it has the headers and bodies, and entries that the page has not. */
 export function useFound(text: string): ReadonlyMap<string, TimelineEntry> {
   const [searched, setSearched] = useState('')
-  const [result, setResult] = useState({ text: '', found: NOTHING })
   const wanted = text.trim()
   useDelayed(() => setSearched(wanted), DELAY_MS, [wanted])
   const names = environment.value === ALL ? environments.value.map(({ name }) => name) : [environment.value]
-  useReading(searched === '' ? '' : [searched, ...names].join('\n'), (signal) =>
-    requestsIn(environment.value, { text: searched, short: 'true', limit: MAX_FOUND }, signal).then(
-      (answers) => {
-        const entries = answers.flatMap(({ entries: list = [] }) => list)
-        const newestFirst = sortedBy(entries, ({ real_at }) => real_at, '-')
-        setResult({ text: searched, found: new Map(newestFirst.map((entry) => [keyOf(entry), entry])) })
-      },
-      (error: unknown) => {
-        // The stream says why the server cannot be asked.
-        if (error instanceof ApiError) setResult({ text: searched, found: NOTHING })
-      },
-    ),
+  const key = searched === '' || searched !== wanted ? '' : [searched, ...names].join('\n')
+  const { value: answers } = useReading(key, (signal) =>
+    requestsIn(environment.value, { text: searched, short: 'true', limit: MAX_FOUND }, signal),
   )
-  return result.text === wanted ? result.found : NOTHING
+  return useMemo(() => {
+    const entries = answers?.flatMap(({ entries: list = [] }) => list) ?? []
+    const newestFirst = sortedBy(entries, ({ real_at }) => real_at, '-')
+    return new Map(newestFirst.map((entry) => [keyOf(entry), entry]))
+  }, [answers])
 }
 
 const MAX_HITS = 2000

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ApiError, call, type Request, type Schemas, serverUrl } from './api.ts'
-import { closeItem, go, route } from './hash-route.ts'
 import { Dialog, Field, Form } from './controls.tsx'
+import { closeItem, go, route } from './hash-route.ts'
 import { bodyOf, formOf, headersOf, urlOf } from './snippets.ts'
 
 export function Edit({ request, close: end }: Readonly<{ request: Request; close: () => void }>) {

@@ -1,36 +1,23 @@
 import { isViolation } from '../../model/domain/finding.ts'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { plural, withVisibleDirections } from '../../model/domain/text.ts'
+import { capitalise, plural, withVisibleDirections } from '../../model/domain/text.ts'
 import { AccountsView } from './accounts.tsx'
 import { allActions, dialog } from './actions.ts'
-import { keepToken, type Schemas, tokenProblem } from './api.ts'
-import { ClockPage } from './clock.tsx'
-import { dayOf, timeOf } from './format.ts'
+import { keepToken, type Schemas, tokenProblem, useApi } from './api.ts'
+import { ClockPage, HeaderClock } from './clock.tsx'
+import { Empty, Facts } from './content.tsx'
+import { Dialog, Field, Form, Notice, ProblemNote, SmallButton } from './controls.tsx'
+import { ALL, enter, environment, linkTo, route, type View, VIEW_NAMES, VIEWS } from './hash-route.ts'
 import { Icon } from './icons.tsx'
 import { listen, PALETTE_KEY, startKeyboard } from './keyboard.ts'
 import { LinksView } from './links.tsx'
-import {
-  clockFrozen,
-  clockNow,
-  clockShift,
-  type Connection,
-  connectionState,
-  environmentOptions,
-  isClockKnown,
-  problem,
-  reconnect,
-  timeline,
-} from './live.ts'
-import { Facts } from './content.tsx'
-import { Dialog, Field, Form, Notice, ProblemNote, SmallButton } from './controls.tsx'
-import { Empty, openItem } from './layout.tsx'
-import { ALL, enter, environment, linkTo, route, type View, VIEW_NAMES, VIEWS } from './hash-route.ts'
+import { openItem } from './list-view.tsx'
+import { type Connection, connectionState, environmentOptions, problem, reconnect, timeline } from './live.ts'
 import { OnDemand } from './on-demand.tsx'
 import { Palette } from './palette.tsx'
 import { ScenariosView } from './scenarios.tsx'
 import { TimelineView } from './timeline.tsx'
-import { useApi } from './use-api.ts'
 
 const CONTENT: Readonly<Record<View, ComponentType>> = {
   timeline: TimelineView,
@@ -80,7 +67,7 @@ export function Shell() {
           toolmock
         </a>
         <EnvironmentSwitcher />
-        <Clock />
+        <HeaderClock />
         <span class="space" />
         <ConnectionState />
         <SmallButton
@@ -117,7 +104,7 @@ export function Shell() {
         {refused === undefined ? (
           <Content key={environment.value} />
         ) : (
-          <Empty title={refused}>
+          <Empty title={capitalise(refused)}>
             <p>
               <a href="#/timeline">Go to the timeline of the environment default</a>
             </p>
@@ -180,25 +167,6 @@ function EnvironmentSwitcher() {
   )
 }
 
-function Clock() {
-  const { value: now } = clockNow
-  if (now === undefined) return null
-  const { value: shift } = clockShift
-  const shifted = shift === '' ? '' : ` Real time is ${shift}.`
-  return (
-    <a
-      class={`row clock-now ${shift === '' ? '' : 'shifted'}`}
-      href={linkTo('clock')}
-      title={`The environment's clock.${shifted}`}
-    >
-      <Icon name="clock" />
-      <span class="quiet wide-only">{dayOf(now)}</span> <span class="mono">{timeOf(now).slice(0, 8)}</span>
-      {clockFrozen.value && <span>frozen</span>}
-      {!isClockKnown.value && <span class="expired">stands still</span>}
-    </a>
-  )
-}
-
 const CONNECTIONS: { readonly [State in Connection]: readonly [text: string, tone: string] } = {
   connecting: ['connecting', ''],
   live: ['live', 'success'],
@@ -232,7 +200,9 @@ function Help() {
     <Dialog title="Keyboard shortcuts" onClose={() => openDialog('')}>
       <Facts
         facts={allActions().flatMap(({ keys, text }) =>
-          keys === undefined ? [] : [[keys.split(' ').map((key) => <kbd key={key}>{key}</kbd>), text] as const],
+          keys === undefined
+            ? []
+            : [[keys.split(' ').flatMap((key) => [<kbd key={key}>{key}</kbd>, ' ']), text] as const],
         )}
       />
     </Dialog>

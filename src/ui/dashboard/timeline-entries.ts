@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { TimelineEntry } from './api.ts'
 import { isAnswered, kindOf } from './entry.ts'
+import { timeOf } from './format.ts'
 
 /** The most entries, which the request journal keeps by default. */
 export const MAX_ENTRIES = 10_000
@@ -9,7 +10,8 @@ export type Mark = TimelineEntry['marks'][number]
 
 /** The filters of the timeline; one that is absent or empty matches every entry. */
 export interface TimelineFilter {
-  readonly text?: string | undefined
+  /** Words. */
+  readonly q?: string | undefined
   readonly operation?: string | undefined
   /** One digit for a class of statuses (`0`: no answer), `error` for 400 and above and for no answer, or one status. */
   readonly status?: string | undefined
@@ -44,10 +46,8 @@ export type Line =
       readonly isOld?: true
       readonly bar?: Bar
     }
-  /** Between the requests of a server and those of the one before it. */
-  | { readonly kind: 'restart'; readonly at: string; readonly key: string }
-  /** After the oldest entry, where there were earlier ones. */
-  | { readonly kind: 'begin'; readonly key: 'begin' }
+  /** Between the requests of a server and those of the one before it, or after the oldest entry where there were earlier ones. */
+  | { readonly kind: 'note'; readonly text: string; readonly key: string }
   | {
       readonly kind: 'group'
       readonly name: string
@@ -164,8 +164,9 @@ export class Timeline {
 
   /** The lines of the servers that are gone, each after the time when the next one was started. */
   formerLines(filter: TimelineFilter, labels: SearchResult['labels']): Line[] {
+    const restarted = (at: string): string => `Server restarted ${timeOf(at).slice(0, 8)} real time.`
     return this.#former.flatMap(({ until, entries }): Line[] => [
-      { kind: 'restart', at: until, key: until },
+      { kind: 'note', text: `${restarted(until)} It has no request from before.`, key: until },
       ...matchesOf(entries, filter, { found: NO_SEARCH.found, labels }).map((entry): Line => {
         return { kind: 'entry', entry, key: `${until} ${keyOf(entry)}`, isOld: true }
       }),
@@ -181,7 +182,7 @@ const MAX_FORMER = 10
 const NO_SEARCH: SearchResult = { found: new Map(), labels: new Map() }
 
 function matchesOf(entries: readonly TimelineEntry[], filter: TimelineFilter, search: SearchResult): TimelineEntry[] {
-  const words = (filter.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+  const words = (filter.q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const isFound = (entry: TimelineEntry): boolean => {
     const text = entryText(entry)
     const label = search.labels.get(entry.environment)?.toLowerCase() ?? ''

@@ -3,31 +3,20 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../../model/domain/text.ts'
 import { NO_FILTER, notice, timelineKeys } from './actions.ts'
-import { call, type Schemas, type TimelineEntry, serverUrl } from './api.ts'
-import { isAnswered, KINDS, kindOf, mark, marked, show, titleOf } from './entry.ts'
-import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
-import { listen } from './keyboard.ts'
-import { environments, timeline } from './live.ts'
-import { Icon, type IconName } from './icons.tsx'
-import { Status, Tag } from './content.tsx'
+import { call, type Schemas, serverUrl, type TimelineEntry, useApi } from './api.ts'
+import { Empty, Status, Tag } from './content.tsx'
 import { Button, ChoiceField, type Options, SearchField, SmallButton } from './controls.tsx'
-import { Empty } from './layout.tsx'
-import { SortButton, sortedBy } from './list-view.tsx'
+import { isAnswered, kindOf, KINDS, mark, marked, show, titleOf, toneOfEntry } from './entry.ts'
+import { momentOf, timeOf, tookOf } from './format.ts'
 import { ALL, closeItem, environment, linkTo, route, setParameters } from './hash-route.ts'
+import { Icon, type IconName } from './icons.tsx'
+import { listen } from './keyboard.ts'
+import { SortButton, sortedBy } from './list-view.tsx'
+import { environments, timeline } from './live.ts'
 import { RequestDetail } from './request.tsx'
 import { useFound, useHits } from './search.ts'
-import {
-  type Bar,
-  type Collapsed,
-  type Grouping,
-  GROUPINGS,
-  type Line,
-  linesOf,
-  type Mark as MarkName,
-  MAX_ENTRIES,
-  subjectOf,
-} from './timeline-entries.ts'
-import { useApi } from './use-api.ts'
+import type { Bar, Collapsed, Grouping, Line, Mark as MarkName } from './timeline-entries.ts'
+import { GROUPINGS, linesOf, MAX_ENTRIES, subjectOf } from './timeline-entries.ts'
 
 const MARK_TEXTS: { readonly [Name in MarkName]: readonly [text: string, tone: string, icon: IconName] } = {
   violation: ['violation', 'error', 'contract'],
@@ -71,7 +60,6 @@ const grouping = computed((): Grouping => {
   const { by = '' } = route.value.parameters
   return Object.hasOwn(GROUPINGS, by) ? (by as Grouping) : ''
 })
-const sorting = computed(() => route.value.parameters['sort'] ?? '')
 /** Whether the machine's time is the first one. */
 const isReal = computed(() => route.value.parameters['times'] === 'real')
 
@@ -81,22 +69,21 @@ export function TimelineView() {
   const { value: collapsed } = collapsedGroups
   const { id, parameters } = route.value
   const version = timeline.version.value
-  const { q: text = '', operation, status, account, mark, kind } = parameters
-  const filter = { text, operation, status, account, mark, kind }
-  const [{ value: by }, { value: sort }] = [grouping, sorting]
+  const { q: text = '', sort = '' } = parameters
+  const { value: by } = grouping
   const environmentList = environments.value
   const labels = useMemo(() => new Map(environmentList.map(({ name, label }) => [name, label])), [environmentList])
   const searchResult = useFound(text)
   useHits(text)
   const entries = useMemo(
-    () => sortedBy(timeline.matching(filter, { found: searchResult, labels }), timelineCell(sort)?.value, sort),
-    [version, JSON.stringify(filter), searchResult, labels, sort],
+    () => sortedBy(timeline.matching(parameters, { found: searchResult, labels }), timelineCell(sort)?.value, sort),
+    [version, parameters, searchResult, labels],
   )
   const lines = useMemo(
     () => [
       ...linesOf(entries, by, { collapsed, labels }),
-      ...(timeline.size === MAX_ENTRIES && by === '' ? [{ kind: 'begin', key: 'begin' } as const] : []),
-      ...timeline.formerLines(filter, labels),
+      ...(timeline.size === MAX_ENTRIES && by === '' ? [BEGIN] : []),
+      ...timeline.formerLines(parameters, labels),
     ],
     [entries, by, collapsed, labels],
   )
@@ -204,6 +191,12 @@ curl -s $TOOLMOCK_URL/oauth/token -d grant_type=client_credentials -d client_id=
   )
 }
 
+const BEGIN: Line = {
+  kind: 'note',
+  text: `This page has the newest ${numberText(MAX_ENTRIES)} requests: it begins here.`,
+  key: 'begin',
+}
+
 const LINE_HEIGHT = 32
 /** A list that is narrower has two rows for each line; the style sheet has the same width. */
 const NARROW = 560
@@ -276,7 +269,7 @@ function List({ lines }: Readonly<{ lines: readonly Line[] }>) {
     if (next?.kind === 'entry' && open !== '') show(next.entry)
   }
   const press = (chosen = lines[current]): void => {
-    if (!chosen || chosen.kind === 'restart' || chosen.kind === 'begin') return
+    if (!chosen || chosen.kind === 'note') return
     setFocus(chosen.key)
     if (chosen.kind === 'entry') show(chosen.entry)
     else {
@@ -338,15 +331,8 @@ function List({ lines }: Readonly<{ lines: readonly Line[] }>) {
               style={{ top: `${at * line}px`, height: `${line}px` }}
               onClick={() => press(each)}
             >
-              {each.kind === 'begin' ? (
-                <span role="gridcell">
-                  This page has the newest {numberText(MAX_ENTRIES)} requests: it begins here.
-                </span>
-              ) : each.kind === 'restart' ? (
-                <span role="gridcell">
-                  Server restarted <span class="mono">{timeOf(each.at).slice(0, 8)}</span> real time. It has no request
-                  from before.
-                </span>
+              {each.kind === 'note' ? (
+                <span role="gridcell">{each.text}</span>
               ) : each.kind === 'group' ? (
                 <span role="gridcell" class="row">
                   {each.collapsed ? '▸' : '▾'} <strong title={each.name}>{each.name}</strong>
@@ -473,7 +459,7 @@ function Heads() {
           {name === 'time' && (
             <Button
               class="link"
-              label="⇄"
+              label={'\u00a0⇄'}
               aria-label={isReal.value ? "Show the mock's time first" : 'Show real time first'}
               onClick={() => setParameters({ times: isReal.value ? '' : 'real' })}
             />
@@ -518,12 +504,6 @@ function aboutOf(entry: TimelineEntry): string {
   const subject = subjectOf(entry)
   const who = subject === '' && (kind === 'request' || operation !== null) ? (client ?? '') : subject
   return environment.value === ALL ? [name, who].filter(Boolean).join(' · ') : who
-}
-
-/** An error of the user's own receiver is none of the service. */
-function toneOfEntry({ kind, status }: TimelineEntry): string {
-  const tone = toneOf(status)
-  return kind === 'webhook' && tone === 'error' ? 'warning' : tone
 }
 
 /** The classes of the line of a failed request. */

@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks'
 import { EVENT_TYPES } from '../../model/domain/webhook.ts'
-import { type Request, type Schemas, serverUrl } from './api.ts'
-import { Status, Tag } from './content.tsx'
-import { Dialog, Field, Form, SmallButton } from './controls.tsx'
-import { distanceOf, momentOf, toneOf } from './format.ts'
-import { go, inEnvironment, linkTo, NEW, route } from './hash-route.ts'
-import { Empty } from './layout.tsx'
+import { change, pathOf, type Request, type Schemas, serverUrl, useApi } from './api.ts'
+import { Empty, Status, Tag } from './content.tsx'
+import { Field, Form, SmallButton } from './controls.tsx'
+import { toneOfEntry } from './entry.ts'
+import { distanceOf, momentOf } from './format.ts'
+import { go, inEnvironment, linkTo } from './hash-route.ts'
 import { ListView } from './list-view.tsx'
-import { change, clockNow } from './live.ts'
-import { pathOf, useApi } from './use-api.ts'
+import { clockNow } from './live.ts'
 
 const MAX_ATTEMPTS = 200
 
@@ -18,73 +17,62 @@ export function WebhooksView() {
   const attempts = useApi<{ requests: readonly Request[] }>('/requests', { kind: 'webhook', limit: MAX_ATTEMPTS })
   const url = `${serverUrl()}/_mock/webhooks/app?${new URLSearchParams(inEnvironment()).toString()}`
   return (
-    <>
-      <ListView
-        view="webhooks"
-        noun="attempt"
-        rows={attempts.value?.requests.toReversed()}
-        idOf={({ id }) => id}
-        textOf={({ webhook, account_state: account }) =>
-          [webhook?.type, webhook?.name, webhook?.event, account?.identifier].join(' ')
-        }
-        hrefOf={({ id }) => linkTo('timeline', id)}
-        error={error ?? attempts.error}
-        columns={[
-          {
-            title: 'Event',
-            value: ({ webhook }) => webhook?.type ?? '',
-            cell: ({ account_state: account }) => (
-              <p class="quiet">{account ? `${account.identifier} at ${account.connector}` : 'no account'}</p>
+    <ListView
+      view="webhooks"
+      noun="attempt"
+      rows={attempts.value?.requests.toReversed()}
+      idOf={({ id }) => id}
+      textOf={({ webhook, account_state: account }) =>
+        [webhook?.type, webhook?.name, webhook?.event, account?.identifier].join(' ')
+      }
+      hrefOf={({ id }) => linkTo('timeline', id)}
+      error={error ?? attempts.error}
+      columns={[
+        {
+          title: 'Event',
+          value: ({ webhook }) => webhook?.type ?? '',
+          cell: ({ account_state: account }) => (
+            <p class="quiet">{account ? `${account.identifier} at ${account.connector}` : 'no account'}</p>
+          ),
+        },
+        { title: 'Webhook', width: 112, cell: ({ webhook }) => webhook?.name },
+        {
+          title: 'Status',
+          width: 72,
+          value: ({ status }) => status,
+          cell: (attempt) => <Status status={attempt.status} tone={toneOfEntry(attempt)} />,
+        },
+        { title: 'Attempt', width: 72, class: 'number roomy', cell: ({ webhook }) => webhook?.attempt },
+        { title: 'At', width: 168, class: 'mono roomy', value: ({ at }) => momentOf(at) },
+        {
+          title: 'Actions',
+          width: 112,
+          cell: ({ webhook }) =>
+            webhook && (
+              <SmallButton
+                label="Send again"
+                act={() => change('POST', pathOf('webhook-events', webhook.event, 'resend'))}
+              />
             ),
-          },
-          { title: 'Webhook', width: 112, cell: ({ webhook }) => webhook?.name },
-          {
-            title: 'Status',
-            width: 72,
-            value: ({ status }) => status,
-            cell: ({ status }) => (
-              <Status status={status} tone={toneOf(status) === 'error' ? 'warning' : toneOf(status)} />
-            ),
-          },
-          { title: 'Attempt', width: 72, class: 'number roomy', cell: ({ webhook }) => webhook?.attempt },
-          { title: 'At', width: 168, class: 'mono roomy', value: ({ at }) => momentOf(at) },
-          {
-            title: 'Actions',
-            width: 112,
-            cell: ({ webhook }) =>
-              webhook && (
-                <SmallButton
-                  label="Send again"
-                  act={() => change('POST', pathOf('webhook-events', webhook.event, 'resend'))}
-                />
-              ),
-          },
-        ]}
-        controls={
-          <a class="button small" href={linkTo('webhooks', NEW)}>
-            Send an event
-          </a>
-        }
-        empty={
-          webhooks?.webhooks.length === 0 ? (
-            <Empty
-              title="No webhook yet."
-              command={`curl -s -X PUT '${url}' -H 'Content-Type: application/json' -d '{"url":"http://127.0.0.1:3000/webhooks","secret":"whsec_dG9vbG1vY2std2ViaG9vay1zZWNyZXQ="}'`}
-            >
-              <p>The events of accounts are sent to an address of yours:</p>
-            </Empty>
-          ) : (
-            <Empty title="Nothing was sent yet." />
-          )
-        }
-        footer={<Targets webhooks={webhooks?.webhooks ?? []} />}
-      />
-      {route.value.id === NEW && (
-        <Dialog title="Send an event" onClose={() => go('webhooks')}>
-          <NewEvent />
-        </Dialog>
-      )}
-    </>
+        },
+      ]}
+      newLabel="Send an event"
+      newForm={<NewEvent />}
+      empty={
+        webhooks?.webhooks.length === 0 ? (
+          <Empty
+            title="No webhook yet."
+            command={`curl -s -X PUT '${url}' -H 'Content-Type: application/json' -d '{"url":"http://127.0.0.1:3000/webhooks","secret":"whsec_dG9vbG1vY2std2ViaG9vay1zZWNyZXQ="}'`}
+          >
+            <p>The events of accounts are sent to an address of yours:</p>
+          </Empty>
+        ) : (
+          <Empty title="Nothing was sent yet." />
+        )
+      }
+    >
+      <Targets webhooks={webhooks?.webhooks ?? []} />
+    </ListView>
   )
 }
 

@@ -143,7 +143,7 @@ it.each([
 })
 
 describe('the timeline', () => {
-  const NOTHING = { text: '', operation: '', status: '', account: '', mark: '' }
+  const NOTHING = { q: '', operation: '', status: '', account: '', mark: '' }
   const entry = (sequence: number, more: Partial<TimelineEntry> = {}): TimelineEntry => ({
     sequence,
     id: `req_${sequence}`,
@@ -188,8 +188,8 @@ describe('the timeline', () => {
     entry(7, { kind: 'clock' }),
   ]
   it.each([
-    [{ text: 'ADA mail_send' }, [2]],
-    [{ text: 'ada nobody' }, []],
+    [{ q: 'ADA mail_send' }, [2]],
+    [{ q: 'ada nobody' }, []],
     [{ status: 'error' }, [4, 3, 2]],
     [{ status: '4' }, [2]],
     [{ status: '0' }, [4]],
@@ -202,7 +202,7 @@ describe('the timeline', () => {
     [{ kind: 'webhook' }, [5]],
     [{ kind: '-webhook' }, [7, 6, 4, 3, 2, 1]],
     [{ kind: 'control' }, [7]],
-    [{ text: 'expired' }, [5]],
+    [{ q: 'expired' }, [5]],
   ])('filters by %j', (filter, found) => {
     const timeline = timelineOf([
       entry(1),
@@ -215,7 +215,7 @@ describe('the timeline', () => {
       }),
       entry(3, { status: 502, marks: ['violation'] }),
       entry(4, { status: 0 }),
-      ...(Object.keys(filter).some((name) => ['kind', 'text'].includes(name)) ? ofOtherKinds : []),
+      ...(Object.keys(filter).some((name) => ['kind', 'q'].includes(name)) ? ofOtherKinds : []),
     ])
     expect(ids(timeline.matching({ ...NOTHING, ...filter }))).toEqual(found)
   })
