@@ -2,8 +2,9 @@ import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
+import { until } from './until.ts'
 import { freePort } from './free-port.ts'
 
 const DEBIAN = '/usr/lib/postgresql'
@@ -59,17 +60,12 @@ export class TestPostgres {
       ...['-c', `unix_socket_directories=${this.#folder}`, '-c', 'max_connections=200'],
     )
     spawn(command, args, { stdio: 'ignore', cwd: this.#folder })
-    for (;;) {
-      const client = new pg.Client({ connectionString: this.url })
-      try {
-        await client.connect()
-        return
-      } catch {
-        await pause(20)
-      } finally {
-        await client.end().catch(() => undefined)
-      }
-    }
+    const isServing = () =>
+      this.query('select').then(
+        () => true,
+        () => false,
+      )
+    await until(isServing)
   }
 
   /** Answers those that ask for TLS, with a certificate and its key in PEM form; others as before. */
@@ -113,7 +109,7 @@ export class TestPostgres {
 
   async stop(): Promise<void> {
     this.kill()
-    await pause(0)
+    await nextTurn()
     rmSync(this.#folder, { recursive: true, force: true })
   }
 }
