@@ -30,7 +30,7 @@ import { isMcpPath, mcpSettingsOf } from '../drift/mcp.ts'
 import { routeOf } from '../../model/contract/route.ts'
 import { fieldsIn, listedFields, connectionDocument } from '../drift/mirror.ts'
 import { FileSize } from '../../files/openapi/connector-from-openapi.ts'
-import { literalValue } from '../../files/openapi/generated-values.ts'
+import { literalValue, unusedName } from '../../files/openapi/generated-values.ts'
 import { recordedTool, mcpExchange } from './mcp-exchange.ts'
 import { headerIn, type Recorded } from './recorded.ts'
 import { replayedExchange } from './rehearsal.ts'
@@ -159,10 +159,8 @@ class Traffic {
     const connectors = new Map<string, JsonObject>()
     const files = new Set<string>()
     for (const name of ownConnectors) {
-      const stem = name.replaceAll(/[^\w-]+/g, '-')
-      let file = stem
       // Some file systems take upper and lower case for the same name.
-      for (let nth = 2; files.has(file.toLowerCase()); nth++) file = `${stem}-${nth}`
+      const file = unusedName(name.replaceAll(/[^\w-]+/g, '-'), (each) => files.has(each.toLowerCase()))
       files.add(file.toLowerCase())
       connectors.set(file, secrets.hide(this.#connectorDocument(name, secrets)))
     }

@@ -25,7 +25,7 @@ import {
   typeOf,
 } from './api-document.ts'
 import { authorizationOf } from './authorization.ts'
-import { errorValue, literalValue, type MakeValue, snakeCase, valuesOf } from './generated-values.ts'
+import { errorValue, literalValue, type MakeValue, snakeCase, unusedName, valuesOf } from './generated-values.ts'
 import { type Bounds, inlineSchema } from './inline-schema.ts'
 import type { SentParameter } from './list-query.ts'
 import { type Note, type ResourceOperation, resourcesIn } from './resources.ts'
@@ -267,11 +267,7 @@ class ConnectorDraft {
     const stem = snakeCase(id === '' ? `${method} ${path.replaceAll(/\{([^{}]*)\}/g, 'by_$1')}` : id)
     const prefix = snakeCase(this.from.name)
     const full = stem.startsWith(`${prefix}_`) ? stem : `${prefix}_${stem}`
-    let name = full.slice(0, MAX_TOOL_NAME)
-    for (let number = 2; this.#toolNames.has(name); number++) {
-      const end = `_${String(number)}`
-      name = `${full.slice(0, MAX_TOOL_NAME - end.length)}${end}`
-    }
+    const name = unusedName(full, (each) => this.#toolNames.has(each), MAX_TOOL_NAME)
     this.#toolNames.add(name)
     return name
   }
@@ -421,10 +417,7 @@ function inputName(name: string): string {
 }
 
 function freeInput(name: string, place: string, taken: JsonObject): string {
-  let free = name
-  if (Object.hasOwn(taken, free)) free = `${name}_${place}`
-  for (let number = 2; Object.hasOwn(taken, free); number++) free = `${name}_${place}_${String(number)}`
-  return free
+  return Object.hasOwn(taken, name) ? unusedName(`${name}_${place}`, (each) => Object.hasOwn(taken, each)) : name
 }
 
 /** The items of a list by commas. */

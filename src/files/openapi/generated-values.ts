@@ -137,6 +137,13 @@ function failureValue(name: string, schema: JsonObject): JsonValue | undefined {
   return /(code|error|type|name|category)$/.test(snake) ? '{{error.code}}' : undefined
 }
 
+/** A name that is not taken yet: of one that is, the first with a number at its end. */
+export function unusedName(stem: string, isTaken: (name: string) => boolean, most = Infinity): string {
+  let name = stem.slice(0, most)
+  for (let number = 2; isTaken(name); number++) name = `${stem.slice(0, most - `_${number}`.length)}_${number}`
+  return name
+}
+
 /** `pageToken`, `Page-Token` and `page_token` are `page_token`. */
 export function snakeCase(text: string): string {
   return text

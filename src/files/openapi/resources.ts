@@ -7,7 +7,7 @@ import {
   ownMember,
 } from '../../model/domain/json.ts'
 import { isNumberType, trimmedAt, typeOf } from './api-document.ts'
-import { snakeCase, valueOfItem } from './generated-values.ts'
+import { snakeCase, unusedName, valueOfItem } from './generated-values.ts'
 import { listBody, listStep, type SentParameter } from './list-query.ts'
 
 /** An operation as far as collections need it: paths with names that templates can use, schemas that stand alone. */
@@ -390,10 +390,7 @@ function freeName(base: string, taken: JsonObject): string {
     const name = plainCollectionName(parts.slice(-count).join('_'))
     if (!Object.hasOwn(taken, name)) return name
   }
-  let number = 2
-  const stem = plainCollectionName(parts.at(-1) ?? 'items').slice(0, 58)
-  while (Object.hasOwn(taken, `${stem}_${number}`)) number++
-  return `${stem}_${number}`
+  return unusedName(plainCollectionName(parts.at(-1) ?? 'items'), (name) => Object.hasOwn(taken, name), 60)
 }
 
 function plainCollectionName(text: string): string {

@@ -94,7 +94,7 @@ it('connectors whose names differ in a blank, hyphen, colon or case have a file 
     names.map((name, at) => account(name, `ca_${at}`)),
     new Secrets({ names: [], maskIdentifiers: false }),
   )
-  expect([...connectors.keys()]).toEqual(['my-mail', 'my-mail-2', 'my-mail-3', 'My-mail-4'])
+  expect([...connectors.keys()]).toEqual(['my-mail', 'my-mail_2', 'my-mail_3', 'My-mail_4'])
   expect((seed['accounts'] as JsonObject[]).map(({ connector }) => connector)).toEqual(names.slice(0, 4))
   expect(notes).toEqual([
     'left out: "my/mail", a name that the service does not take',
