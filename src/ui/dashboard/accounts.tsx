@@ -87,11 +87,6 @@ const COLUMNS: Columns<Account> = [
   },
 ]
 
-function isPastExpiry({ status, token_expires_at: at }: Account): boolean {
-  const { value: now } = clockNow
-  return status === 'ACTIVE' && at !== undefined && now !== undefined && Date.parse(at) <= now
-}
-
 const TONES: { readonly [Status in AccountStatus]: string } = {
   ACTIVE: 'success',
   EXPIRED: 'warning',
@@ -105,13 +100,13 @@ function State({ status }: Readonly<{ status: AccountStatus }>) {
 }
 
 /** When the access token expires. An account stays ACTIVE when it has expired and can be renewed. */
-function TokenChip({ account }: Readonly<{ account: Account }>) {
-  const { token_expires_at: at } = account
+function TokenChip({ account: { status, token_expires_at: at } }: Readonly<{ account: Account }>) {
   const { value: now } = clockNow
   if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
+  const isPast = status === 'ACTIVE' && Date.parse(at) <= now
   return (
-    <span class={`tag number ${isPastExpiry(account) ? 'warning' : ''}`} title={momentOf(at)}>
-      {isPastExpiry(account) && 'expired '}
+    <span class={`tag number ${isPast ? 'warning' : ''}`} title={momentOf(at)}>
+      {isPast && 'expired '}
       {distanceOf(Date.parse(at), now)}
     </span>
   )
@@ -119,21 +114,14 @@ function TokenChip({ account }: Readonly<{ account: Account }>) {
 
 function Pages({ total, offset }: Readonly<{ total: number; offset: number }>) {
   if (total <= PAGE) return null
+  const goTo = (from: number): void => setParameters({ from: String(from) })
   return (
     <p class="row actions">
-      <SmallButton
-        label="Newer"
-        disabled={offset === 0}
-        onClick={() => setParameters({ from: String(Math.max(0, offset - PAGE)) })}
-      />
+      <SmallButton label="Newer" disabled={offset === 0} onClick={() => goTo(Math.max(0, offset - PAGE))} />
       <span class="quiet number">
         {offset + 1} to {Math.min(total, offset + PAGE)} of {total}
       </span>
-      <SmallButton
-        label="Older"
-        disabled={offset + PAGE >= total}
-        onClick={() => setParameters({ from: String(offset + PAGE) })}
-      />
+      <SmallButton label="Older" disabled={offset + PAGE >= total} onClick={() => goTo(offset + PAGE)} />
     </p>
   )
 }
@@ -288,14 +276,8 @@ function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
         {fields.map(({ name, kind, required, description, choices }) => (
           <Field
             key={name}
-            label={
-              <>
-                {name}{' '}
-                <span class="quiet">
-                  {!required && 'optional'} {kind === 'json' && 'as JSON'}
-                </span>
-              </>
-            }
+            label={name}
+            note={`${required ? '' : 'optional'} ${kind === 'json' ? 'as JSON' : ''}`}
             value={values[name] ?? ''}
             hint={description}
             wrap="field"

@@ -58,22 +58,16 @@ function Sides({ sides: [one, other] }: Readonly<{ sides: readonly [ExplainedReq
 function Side({ title, request }: Readonly<{ title: string; request: ExplainedRequest }>) {
   const isCut = [request.request, request.response].some(({ truncated }) => truncated !== undefined)
   return (
-    <p>
-      <span class="quiet">{title}</span>
-      <br />
-      <Status status={request.status} />{' '}
-      <a href={linkTo('timeline', request.id, { in: request.environment })}>{titleOf(request)}</a>
-      <br />
-      {request.cause.map(({ text }) => text)}
-      <br />
+    <div class="column facts">
+      <small>{title}</small>
+      <span>
+        <Status status={request.status} />{' '}
+        <a href={linkTo('timeline', request.id, { in: request.environment })}>{titleOf(request)}</a>
+      </span>
+      <span>{request.cause.map(({ text }) => text)}</span>
       <span class="mono quiet">{momentOf(request.at)}</span>
-      {isCut && (
-        <>
-          <br />
-          <span class="expired">Its body was cut: only what is kept of it is compared.</span>
-        </>
-      )}
-    </p>
+      {isCut && <span class="expired">Its body was cut: only what is kept of it is compared.</span>}
+    </div>
   )
 }
 

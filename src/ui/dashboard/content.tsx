@@ -30,13 +30,9 @@ export function Id({ id }: Readonly<{ id: string }>) {
 }
 
 /** Sentences that are each about something else. */
-export function Items({
-  items,
-  tone = '',
-  label,
-}: Readonly<{ items: readonly ComponentChildren[]; tone?: string; label?: string }>) {
+export function Items({ items }: Readonly<{ items: readonly ComponentChildren[] }>) {
   return (
-    <ul class={`column items ${tone}`} aria-label={label}>
+    <ul class="column items">
       {items.map((item, at) => (
         <li key={at}>{item}</li>
       ))}

@@ -24,6 +24,7 @@ export function ContractView() {
   const { value: coverage } = useApi<Schemas['CoverageReport']>('/coverage')
   if (error || !report) return <Loading error={error} />
   const { total, ok } = report
+  const operations = coverage?.total.summary.operations
   const isUnused = ok && total.judged === 0
   return (
     <div class="column page">
@@ -48,7 +49,7 @@ export function ContractView() {
             ['', `Findings (${total.findings.length})`, () => <AllFindings total={total} isUnused={isUnused} />],
             [
               'coverage',
-              coverage ? `Coverage (${coverageText(coverage.total)})` : 'Coverage',
+              `Coverage${operations ? ` (${operations.driven} of ${plural(operations.total, 'operation')})` : ''}`,
               () => coverage && <CoverageMatrix coverage={coverage.total} />,
             ],
           ]}
@@ -190,8 +191,4 @@ function CoverageMatrix({ coverage }: Readonly<{ coverage: Coverage }>) {
       />
     </div>
   )
-}
-
-function coverageText({ summary: { operations } }: Coverage): string {
-  return `${operations.driven} of ${plural(operations.total, 'operation')}`
 }

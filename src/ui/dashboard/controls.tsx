@@ -118,6 +118,7 @@ export function chooseFile(accept: string, use: (file: File) => unknown): void {
 /** A field with its label and, below it, a hint: a choice with `options`, a text area with `rows`, else an input. */
 export function Field({
   label,
+  note = '',
   options,
   rows,
   among,
@@ -127,7 +128,9 @@ export function Field({
   onInput,
   ...attributes
 }: Readonly<{
-  label: ComponentChildren
+  label: string
+  /** Beside the label. */
+  note?: string
   value: string
   onInput: (value: string) => void
   options?: Options | undefined
@@ -154,7 +157,9 @@ export function Field({
   }
   return (
     <span class={wrap}>
-      <label for={id}>{label}</label>
+      <label for={id}>
+        {label} <span class="quiet">{note}</span>
+      </label>
       {options ? (
         <select {...shared}>
           {options.map(([name, text]) => (

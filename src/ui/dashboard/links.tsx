@@ -93,11 +93,8 @@ function NewLink({ connectors }: Readonly<{ connectors: readonly Connector[] }>)
         onInput={(text) => setParameters({ identifier: text })}
       />
       <Field
-        label={
-          <>
-            Verify URL <span class="quiet">optional</span>
-          </>
-        }
+        label="Verify URL"
+        note="optional"
         type="url"
         value={verifyUrl}
         placeholder="http://localhost:3000/verified"

@@ -52,9 +52,6 @@ const KIND_CHOICES: Options = [
   ...KINDS.map((kind) => [`-${kind}`, `without ${KIND_TEXTS[kind]}`] as const),
 ]
 
-/** The parameters of the choices above the list. */
-const CHOICES = ['kind', 'operation', 'status', 'mark', 'by']
-
 /** How the list is shown, by parameters of the route. */
 const grouping = computed((): Grouping => {
   const { by = '' } = route.value.parameters
@@ -125,7 +122,14 @@ function Filters({ count, groups }: Readonly<{ count: number; groups: readonly {
   const called = useMemo(() => timeline.operations(), [version])
   const { operation: chosen = [], account } = parameters
   const operations = [...new Set([called, chosen].flat())].map((name) => [name, name] as const)
-  const chosenFilters = CHOICES.filter((name) => parameters[name] !== undefined).length
+  const choices = [
+    ['kind', 'Kind', KIND_CHOICES],
+    ['operation', 'Operation', [['', 'any operation'], ...operations]],
+    ['status', 'Status', STATUSES],
+    ['mark', 'Mark', MARKS],
+    ['by', 'Group by', GROUPS],
+  ] as const
+  const chosenFilters = choices.filter(([name]) => parameters[name] !== undefined).length
   const isFiltered = Object.keys(NO_FILTER).some((name) => parameters[name] !== undefined)
   const clear = async (): Promise<void> => {
     const { value: name } = environment
@@ -142,11 +146,9 @@ function Filters({ count, groups }: Readonly<{ count: number; groups: readonly {
         aria-expanded={unfolded}
         onClick={() => setUnfolded(!unfolded)}
       />
-      <ChoiceField name="kind" label="Kind" options={KIND_CHOICES} />
-      <ChoiceField name="operation" label="Operation" options={[['', 'any operation'], ...operations]} />
-      <ChoiceField name="status" label="Status" options={STATUSES} />
-      <ChoiceField name="mark" label="Mark" options={MARKS} />
-      <ChoiceField name="by" label="Group by" options={GROUPS} />
+      {choices.map(([name, label, options]) => (
+        <ChoiceField key={name} name={name} label={label} options={options} />
+      ))}
       {groups.length > 0 && (
         <SmallButton
           label={allCollapsed ? 'Expand all' : 'Collapse all'}
@@ -389,7 +391,7 @@ const CELLS: readonly Cell[] = [
     title: 'Kind',
     class: 'quiet',
     shown: (entry) => (
-      <span title={KIND_TEXTS[kindOf(entry)]}>
+      <span class="row" title={KIND_TEXTS[kindOf(entry)]}>
         <Icon name={kindOf(entry)} />
         <span class="visually-hidden">{KIND_TEXTS[kindOf(entry)]}</span>
       </span>
@@ -455,7 +457,7 @@ function Heads() {
     <div class="row list-head" role="group" aria-label="Columns">
       {shownCells().map(({ name, title }) => (
         <span key={name} class={name}>
-          <SortButton name={name} title={swapped[name] ?? title} />
+          {name !== 'kind' && <SortButton name={name} title={swapped[name] ?? title} />}
           {name === 'time' && (
             <Button
               class="link"

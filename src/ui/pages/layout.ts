@@ -4,7 +4,7 @@ import { PAGE_STYLE } from './style.ts'
 /** The colour of a page's edge; the text says the same. */
 type Tone = 'info' | 'success' | 'warning' | 'error'
 
-export interface Layout {
+interface Layout {
   title: string
   /** A short line above the title that says where the reader is. */
   overline?: string | undefined
@@ -33,6 +33,11 @@ export function layout({ title, overline, tone = 'info', body, facts = [] }: Lay
         ${facts.length > 0 && html`<br />${facts.join(' · ')}`}
       </footer>`,
   })
+}
+
+/** A page with one message, whose text is a paragraph or several: connected, link expired, link unknown. */
+export function noticePage({ text, ...page }: Omit<Layout, 'body'> & { text: string | readonly string[] }): Html {
+  return layout({ ...page, body: html`${[text].flat().map((paragraph) => html`<p>${paragraph}</p>`)}` })
 }
 
 /** A whole HTML document; `head` holds its style, scripts and policy. */

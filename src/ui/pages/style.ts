@@ -49,16 +49,14 @@ const BASICS = css`
     padding: 0;
   }
   :where(h1, h2, h3) {
+    font-size: var(--body);
     line-height: 1.25;
   }
-  :where(h1, h2, h3, strong, th) {
+  :where(h1, h2, h3, strong, th, label, legend) {
     font-weight: 600;
   }
   :where(h2) {
     font-size: var(--large);
-  }
-  :where(h3) {
-    font-size: var(--body);
   }
   :where(ol, ul) {
     list-style: none;
@@ -97,9 +95,6 @@ const BASICS = css`
   }
   :where(a) {
     color: var(--accent);
-  }
-  :where(label) {
-    font-weight: 600;
   }
   :where(button, .button, input, select, textarea) {
     border: 1px solid var(--line);
@@ -329,23 +324,11 @@ const CARDS = css`
   h1 {
     font-size: 1.5rem;
   }
-  :is(h2, legend) {
-    font-weight: 600;
-  }
-  h2 + * {
-    margin-top: 8px;
-  }
   :where(p.quiet, .field p, footer) {
     font-size: var(--body);
   }
   footer {
     text-align: center;
-  }
-  li code {
-    float: right;
-    color: var(--quiet);
-    font-size: var(--small);
-    line-height: 1.5rem;
   }
   fieldset {
     min-width: 0;

@@ -4,7 +4,7 @@ import type { CredentialField } from '../../../src/model/domain/connector.ts'
 import { continuePage } from '../../../src/servers/magic-links/pages.ts'
 import { consentDecision, consentPage, scopeWords } from '../../../src/ui/pages/consent-page.ts'
 import { credentialsPage } from '../../../src/ui/pages/credentials-page.ts'
-import { noticePage } from '../../../src/ui/pages/notice-page.ts'
+import { noticePage } from '../../../src/ui/pages/layout.ts'
 import { PAGE_HEADERS } from '../../../src/ui/pages/page-headers.ts'
 
 const hostile = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
