@@ -104,6 +104,12 @@ it.each<[string, Record<string, string[]>, number, string | RegExp]>([
   ['because it is called by another generation', { 1: [header(2)] }, 1, `${FILE}.wal.1:1: this is not`],
   ['because it begins with a batch', { 0: [batch('a')] }, 0, `${FILE}.wal.0:1: this is not`],
   ['because it begins with zeros', { 0: ['\0\0{"crc"'] }, 0, `${FILE}.wal.0:1: this is not`],
+  [
+    'because it has other line breaks',
+    { 0: [(header(0) + batch('a')).replaceAll('\n', '\r\n')] },
+    0,
+    `${FILE}.wal.0:1: this is not`,
+  ],
   ['because it is some other text', { 0: ['a diary'] }, 0, `${FILE}.wal.0:1: this is not`],
   ['because it is an earlier one and some other text', { 0: ['a diary'] }, 1, `${FILE}.wal.0:1: this is not`],
   ['because one is missing', { 7: [header(7)], 9: [header(9)] }, 7, /wal\.9: .+ or state\.json\.wal\.8 is missing/],

@@ -203,15 +203,6 @@ describe('a write that the disk refuses', () => {
     await log.idle()
   })
 
-  it('is reported once with relaxed durability, to the next request', async () => {
-    const { disk, log } = opened('relaxed')
-    disk.fails = () => new Error('no space left')
-    log.append(COMMIT)
-    await expect(log.flushed()).rejects.toThrow(StorageError)
-    await expect(log.durable()).rejects.toThrow(StorageError)
-    expect(log.durable()).toBeUndefined()
-  })
-
   it('leaves bytes that the next write removes', async () => {
     const { disk, log, file } = opened()
     await commit(log)
@@ -326,13 +317,6 @@ it('the files of a write-ahead log: continue where a start found their end, with
   await commit(again.log, { environment: 'x' })
   expect(linesOf(torn)).toEqual([[COMMIT], [{ environment: 'x' }]])
   expect(torn.file(PATH)!.length).toBe(again.file.size)
-})
-
-it('the files of a write-ahead log: begin again in one whose first line is incomplete', async () => {
-  const disk = new MemoryDisk([[PATH, Buffer.from('{"crc":"')]])
-  const { end } = await readLogs(disk, STATE, undefined)
-  await commit(opened('strict', disk, end).log)
-  expect(await recovered(disk)).toMatchObject({ commits: [COMMIT], notices: [] })
 })
 
 it('the files of a write-ahead log have no bytes after the end of one that another follows', async () => {

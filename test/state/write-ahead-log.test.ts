@@ -68,37 +68,6 @@ it('cut at any byte of its last line, or with that line scrambled, drops and rep
   }
 }, 60_000)
 
-it('damaged in its middle is refused, naming the line, and no file is changed', async ({ file }) => {
-  const disk = await logged(file, 3)
-  const whole = disk.file(`${file}.wal.0`) ?? Buffer.alloc(0)
-  const secondLine = whole.indexOf(0x0a) + 1
-  const thirdLine = whole.indexOf(0x0a, secondLine) + 1
-  for (const at of [0, 30, secondLine + 40, thirdLine + 60]) {
-    const scrambled = Buffer.from(whole)
-    scrambled[at] = 0
-    const damaged = new MemoryDisk([[`${file}.wal.0`, scrambled]])
-    await expect(openTestRegistry({ file, fileSystem: damaged })).rejects.toThrow(
-      /state\.json\.wal\.0:\d.*damaged|not a write-ahead log/,
-    )
-    expect(damaged.operations).toBe(0)
-  }
-})
-
-it.for<[string, (log: Buffer) => Buffer | string]>([
-  ['is some other text', () => 'a diary\nof mine\n'],
-  ['is some other text in one line', () => 'a diary'],
-  ['has other line breaks', (log) => log.toString().replaceAll('\n', '\r\n')],
-  ['has a damaged first line', (log) => log.fill('x', 20, 21)],
-  ['has lost its first line', (log) => log.subarray(log.indexOf('\n') + 1)],
-])('that %s is refused and not changed', async ([_, change], { file }) => {
-  const path = `${file}.wal.0`
-  const disk = await logged(file, 2)
-  disk.put(path, change(Buffer.from(disk.file(path)!)))
-  const before = disk.operations
-  await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow(`${path}:1: this is not a write-ahead log`)
-  expect(disk.operations).toBe(before)
-})
-
 it.for<[string, (header: Buffer) => Buffer]>([
   ['nothing', () => Buffer.alloc(0)],
   ['a part', (header) => header.subarray(0, 30)],
@@ -128,29 +97,6 @@ it('that the state file already holds is removed by a start that succeeds, and b
   const registry = await openTestRegistry({ file, fileSystem: disk })
   expect([accountIds(registry), disk.paths()]).toEqual([['ca_1', 'ca_2'], [file]])
   await registry.close()
-})
-
-it('that follows another state file is refused', async ({ file }) => {
-  const disk = await logged(file, 1)
-  disk.put(file, '{"version":3,"state_id":"another","generation":1,"environments":{}}')
-  await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow('not the one this log follows')
-  expect(disk.operations).toBe(0)
-  await reopened(file, disk, () => undefined).catch(() => undefined)
-  const fresh = await openTestRegistry({ file, fileSystem: disk, fresh: true })
-  expect(fresh.environments()).toEqual([])
-  await fresh.close()
-})
-
-it('whose state file is missing is refused', async ({ file }) => {
-  const disk = await logged(file, 1)
-  await reopened(file, disk, () => undefined)
-  const registry = await openTestRegistry({ file, fileSystem: disk })
-  addAccount(registry)
-  await registry.durable()
-  const killed = disk.after('killed')
-  await registry.close()
-  await killed.remove(file)
-  await expect(openTestRegistry({ file, fileSystem: killed })).rejects.toThrow('the state file is missing')
 })
 
 it('is removed by a clean stop, and not created by a start without changes', async ({ file }) => {
@@ -244,22 +190,6 @@ it('is truncated and synced where a write was torn, before it continues in anoth
     'datasync state.json.wal.0',
     'create state.json.wal.1',
   ])
-})
-
-it('goes on in the present file when the next one could not be created, and leaves no gap', async ({
-  stored: { disk, registry, file },
-}) => {
-  await registry.durable()
-  disk.fails = (_operation, name) => (name === 'sync directory' ? new Error('no disk') : undefined)
-  await expect(registry.checkpoint()).rejects.toThrow()
-  disk.fails = () => undefined
-  const before = disk.log.length
-  addAccount(registry)
-  await registry.durable()
-  expect(disk.log.slice(before)).toEqual(['write state.json.wal.0', 'datasync state.json.wal.0'])
-  await reopened(`${file}2`, copied(disk.after('killed'), file), (again) => expect(accountIds(again)).toEqual(['ca_1']))
-  await registry.checkpoint()
-  expect(disk.paths()).toEqual([`${file}.wal.2`, file])
 })
 
 it('and its state file stay removed once a start has removed them', async ({ file }) => {

@@ -3,7 +3,6 @@ import {
   type Account,
   expiryOfIssue,
   scopeOf,
-  updatedAccount,
   withLive,
   withoutPending,
   withPending,
@@ -60,19 +59,6 @@ it('credentials that are stored: replace the former ones, including their expiry
   const before = withPending(account({ token_expires_at: NOW }), pending)
   expect(withLive(before, { credentials: token('new') })).toEqual(account({ credentials: token('new'), pending }))
   expect(withoutPending(before)).toEqual(account({ token_expires_at: NOW }))
-})
-
-it.each([
-  ['credentials', { credentials: token('other') }],
-  ['expiry', { token_expires_at: LATER }],
-  ['api_config', { api_config: { timeout: 1 } }],
-])('updated_at moves with the %s (2.1, G27)', (_kind, change) => {
-  expect(updatedAccount(account(), account(change), LATER).updated_at).toBe(LATER)
-})
-
-it('updated_at does not move with the status, nor when the same is stored again', () => {
-  const changed = account({ status: 'EXPIRED', credentials: token('at'), updated_at: LATER })
-  expect(updatedAccount(account(), changed, LATER)).toEqual(account({ status: 'EXPIRED' }))
 })
 
 it('an account after an event has the status of the table, and is the same object when that does not change', () => {

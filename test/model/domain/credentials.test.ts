@@ -16,13 +16,11 @@ import {
   mergeCredentials,
   mergeKeys,
   publicDetails,
-  takenBy,
 } from '../../../src/model/domain/credentials.ts'
 
 const TOKEN = { access_token: 'at', refresh_token: 'rt', scopes: ['mail.read'], domain: 'eu' }
 const DELEGATION = { subject: 'ada', access_token: 'at', scopes: ['mail.read'] }
 const KEYS = { db_user: 'reader', access_key_id: 'AK', secret_access_key: 'secret', session_token: 'session' }
-const AT = '2026-01-01T00:00:00.000Z'
 
 it.each<[string, AuthorizationType, Credentials, CredentialsPatch, Credentials]>([
   ['no token', 'OAUTH', {}, {}, {}],
@@ -115,13 +113,6 @@ it.each<[string, AuthorizationType, Credentials, CredentialsPatch, Credentials]>
 it('credentials after a patch: keep a key of any name', () => {
   const merged = mergeKeys({ a: 1 }, JSON.parse('{"__proto__": {"b": 2}, "a": null}') as never)
   expect(Object.keys(merged)).toEqual(['__proto__'])
-})
-
-it('sent credentials: lose the database user in a serverless workgroup (2.2, G23)', () => {
-  const patch = { trusted_idp: { db_user: 'reader' }, oauth_token: {} }
-  expect(takenBy({ authorization_type: 'TRUSTED_IDP', cluster: 'serverless' }, patch)).toEqual({ oauth_token: {} })
-  expect(takenBy({ authorization_type: 'TRUSTED_IDP', cluster: 'provisioned' }, patch)).toBe(patch)
-  expect(takenBy({ authorization_type: 'OAUTH', cluster: 'serverless' }, patch)).toBe(patch)
 })
 
 it.each([
@@ -235,40 +226,20 @@ it.each<[CredentialsPatch, boolean, boolean]>([
 
 describe('the details of an account', () => {
   it.each<[AuthorizationType, Credentials, object, object]>([
-    ['OAUTH', { oauth_token: TOKEN }, { oauth_token: TOKEN }, { oauth_token: { scopes: ['mail.read'], domain: 'eu' } }],
     [
       'OAUTH',
       {},
       { oauth_token: { access_token: '', refresh_token: '', scopes: [], domain: '' } },
       { oauth_token: { scopes: [], domain: '' } },
     ],
-    [
-      'BASIC',
-      { static_auth: { details: { username: 'ada' } } },
-      { static_auth: { details: { username: 'ada' } } },
-      { static_auth: {} },
-    ],
     ['BASIC', {}, { static_auth: { details: {} } }, { static_auth: {} }],
-    [
-      'WORKSPACE_DWD',
-      { workspace_dwd: { ...DELEGATION, token_expires_at: AT } },
-      { workspace_dwd: { ...DELEGATION, token_expires_at: AT } },
-      { workspace_dwd: { subject: 'ada', scopes: ['mail.read'], token_expires_at: AT } },
-    ],
     [
       'WORKSPACE_DWD',
       {},
       { workspace_dwd: { subject: '', access_token: '', scopes: [] } },
       { workspace_dwd: { subject: '', scopes: [] } },
     ],
-    [
-      'TRUSTED_IDP',
-      { trusted_idp: { ...KEYS, expiry: AT } },
-      { trusted_idp: { db_user: 'reader', access_key_id: 'AK', expiry: AT } },
-      { trusted_idp: { db_user: 'reader', expiry: AT } },
-    ],
     ['TRUSTED_IDP', {}, { trusted_idp: { db_user: '', access_key_id: '' } }, { trusted_idp: { db_user: '' } }],
-    ['NO_AUTH', {}, {}, {}],
   ])('of type %s with %j are %j in full, and %j in public (4.5, G22)', (type, credentials, full, shown) => {
     expect(fullDetails(credentials, type)).toEqual(full)
     expect(publicDetails(credentials, type)).toEqual(shown)

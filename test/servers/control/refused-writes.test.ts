@@ -275,22 +275,6 @@ async function emptied({ call }: ControlMock): Promise<object> {
   return { tables: { ...state.tables, accounts: [], magic_links: [], auth_requests: [], grants: [] } }
 }
 
-it('while the disk is slow: a reset keeps the journal entries of requests that come after it', async () => {
-  await withRefusingDisk(async ({ call, app, disk }) => {
-    const { registry, journals } = app.services
-    const environment = registry.environment('default')
-    let open = (): void => undefined
-    disk.gate = new Promise((resolve) => (open = resolve))
-    const resetting = call('post', '/reset')
-    await until(() => environment?.model.tables.magic_links.size === 0)
-    journals.add({ kind: 'request', id: 'req_later', environment, url: '/', status: 200 })
-    open()
-    expect((await resetting).status).toBe(200)
-    const { requests } = (await call('get', '/requests')).body as { requests: { id: string }[] }
-    expect(requests.map(({ id }) => id)).toEqual(['req_later'])
-  })
-})
-
 describe('while the disk refuses', () => {
   it('an extension that is put stays as it was when its sequences cannot begin again', async () => {
     await withRefusingDisk(async ({ call, token, api, disk }) => {

@@ -5,12 +5,6 @@ import { type ControlMock, expectControlError, it, withControl } from './control
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
 
-async function seeded({ call }: ControlMock): Promise<string> {
-  await call('post', '/seed', { accounts: [ada] })
-  const { tables } = (await call('get', '/state')).body as { tables: { accounts: { id: string }[] } }
-  return tables.accounts[0]?.id ?? ''
-}
-
 async function linked({ token, api }: ControlMock, more: object = {}): Promise<string | number> {
   const bearer = await token('test_client', 'test_secret')
   await api(bearer, 'post', '/connected_accounts/magic_link', { ...ada, ...more })
@@ -131,39 +125,6 @@ describe('every call of the control API', () => {
     })
     const refused = await call('get', '/env?format=dotenv')
     expectControlError(refused, 400, 'INVALID_QUERY')
-  })
-})
-
-describe('accounts and connections', () => {
-  it('move by events, and an illegal move names from, event and what is allowed', async ({ mock }) => {
-    const id = await seeded(mock)
-    expect((await mock.call('post', `/accounts/${id}/expire`)).body).toMatchObject({
-      account: { status: 'EXPIRED' },
-    })
-    const refused = await mock.call('post', `/accounts/${id}/expire`)
-    expect(refused.status).toBe(409)
-    expect(refused.body).toMatchObject({
-      error: { code: 'ILLEGAL_MOVE', details: [{ from: 'EXPIRED', event: 'expire' }] },
-    })
-  })
-
-  it('connections start, complete, and are switched, by id or key id', async ({ mock: { call } }) => {
-    await call('post', '/seed', { connections: [{ key_id: 'mail', status: 'DRAFT' }] })
-    const refused = await call('post', '/connections/mail/complete')
-    expect(refused.body).toMatchObject({
-      error: {
-        code: 'ILLEGAL_MOVE',
-        details: [{ from: 'DRAFT, enabled', event: 'complete', allowed: ['start', 'disable'] }],
-      },
-    })
-    expect((await call('post', '/connections/mail/start')).body).toMatchObject({
-      connection: { status: 'IN_PROGRESS' },
-    })
-    const { connection } = (await call('post', '/connections/mail/complete')).body as { connection: { id: string } }
-    expect((await call('post', `/connections/${connection.id}/disable`)).body).toMatchObject({
-      connection: { status: 'COMPLETED', enabled: false },
-    })
-    expect((await call('post', '/connections/mail/enable')).body).toMatchObject({ connection: { enabled: true } })
   })
 })
 

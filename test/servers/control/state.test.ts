@@ -66,11 +66,6 @@ describe('POST /_mock/reset', () => {
     expect((await stateOf(mock)).tables['accounts']).toMatchObject([{ id: at.tables['accounts']?.[0]?.id }])
   })
 
-  it('gives a seed without connectors those of the server', async ({ mock }) => {
-    expect((await mock.call('post', '/reset', { seed: { accounts: [ada] } })).status).toBe(200)
-    expect((await stateOf(mock)).tables['accounts']).toMatchObject([ada])
-  })
-
   it('changes nothing for a seed that is refused', async ({ mock }) => {
     const { call } = mock
     await call('post', '/reset', { seed: { accounts: [ada] } })
@@ -389,11 +384,6 @@ describe('documents that are sent', () => {
   ])('the body %j of a clock change: %d %s', async ([text, status, code], { mock: { http } }) => {
     const refused = await http('put', '/_mock/clock').set('Content-Type', 'application/json').send(text)
     expectControlError(refused, status, code)
-  })
-
-  it('refuses a body that is too large', async ({ startMock }) => {
-    const { call } = await startMock({ bodyLimit: 100 })
-    expectControlError(await call('post', '/seed', { clients: 'x'.repeat(200) }), 413, 'BODY_TOO_LARGE')
   })
 })
 

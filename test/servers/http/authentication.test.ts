@@ -84,9 +84,9 @@ describe('the bearer token', () => {
   it.for(OPERATIONS)('%s answers 401 with the reason once it has expired', async ([_name, route], { startMock }) => {
     const mock = await startMock({ mcp: true, seed: { settings: { bearer_token_lifetime: '10m' } } })
     const token = await mock.signIn()
-    mock.time.advance('599s')
+    mock.time.advance('9m59s999ms')
     expect((await send(mock, route, `Bearer ${token}`)).status).not.toBe(401)
-    mock.time.advance('1s')
+    mock.time.advance('1ms')
     const answer = await send(mock, route, `Bearer ${token}`)
 
     expect(answer.status).toBe(401)

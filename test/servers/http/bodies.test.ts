@@ -24,6 +24,7 @@ async function send(mock: TestToolmock, route: Route, body: string, type = 'appl
 const DEEP = 45_000
 const BAD: [string, string, RegExp][] = [
   ['JSON that stops', '{"connector":', /must be valid JSON/],
+  ['a number that is none', '{"a":NaN}', /must be valid JSON/],
   ['two values', '{}{}', /must be valid JSON/],
   ['a trailing comma', '{"a":1,}', /must be valid JSON/],
   ['single quotes', "{'a':1}", /must be valid JSON/],

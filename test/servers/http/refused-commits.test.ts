@@ -138,34 +138,6 @@ it('is 503 instead of 409, because the conflicting account was rolled back', () 
     expect((await mock.api.post('/connected_accounts', created)).status).toBe(409)
   }))
 
-it('is 503 for a renewal that the third party could not store, and the account does not change', () =>
-  withDisk(oauthSeed(), async (mock, disk) => {
-    mock.time.advance('61m')
-    const before = credentialsOf(mock)
-    refusing(disk, true)
-    const query = { connector: 'app', identifier: 'ada' }
-    expect(await mock.api.get('/connected_accounts/auth', query)).toMatchObject(REFUSED)
-    expect(await run(mock, 'do')).toMatchObject(REFUSED)
-    expect(credentialsOf(mock)).toEqual(before)
-    refusing(disk, false)
-    expect(await mock.api.get('/connected_accounts/auth', query)).toMatchObject({
-      status: 200,
-      body: { connected_account: { status: 'ACTIVE' } },
-    })
-    expect(credentialsOf(mock)).not.toEqual(before)
-  }))
-
-it('covers third party and service: a tool call that renews its token makes one write', () =>
-  withDisk(oauthSeed(), async (mock, disk) => {
-    mock.time.advance('61m')
-    const before = credentialsOf(mock)
-    let syncs = 0
-    disk.fails = (_, name) => void (syncs += name.startsWith('datasync') ? 1 : 0)
-    expect((await run(mock, 'do')).status).toBe(200)
-    expect(syncs).toBe(1)
-    expect(credentialsOf(mock)).not.toEqual(before)
-  }))
-
 it('covers a slow third party: a tool call that renews its token makes one write too', () =>
   withSlowServer(({ origin, asked }) =>
     withDisk(oauthSeed({ base_url: origin }), async (mock, disk) => {
@@ -257,19 +229,6 @@ it('is an error page when the third party could not store the code', () =>
     expect(refused.text).toContain('The state could not be written')
     refusing(disk, false)
     expect((await send()).status).toBe(303)
-  }))
-
-it('is 503 for a checkpoint, which keeps the log and succeeds when the disk does', () =>
-  withDisk(appSeed([]), async (mock, disk) => {
-    const checkpoint = () => mock.http('post', '/_mock/state/checkpoint').send()
-    expect((await mock.api.post('/connected_accounts', created)).status).toBe(201)
-    refusing(disk, true)
-    const refused = await checkpoint()
-    expect(refused.status).toBe(503)
-    expect(refused.body).toMatchObject({ error: { code: 'STORAGE_UNAVAILABLE' } })
-    expect((refused.body as { error: { message: string } }).error.message).toContain('ENOSPC')
-    refusing(disk, false)
-    expect((await checkpoint()).status).toBeLessThan(300)
   }))
 
 it('keeps the entries of requests that come while a reset is being written', () =>

@@ -6,7 +6,7 @@ import type { Connector } from '../../../src/model/domain/connector.ts'
 import { instant } from '../../../src/model/domain/instant.ts'
 import type { AuthRequest, MagicLink } from '../../../src/model/domain/generated/tables.ts'
 import type { ThirdParty, TokenResponse } from '../../../src/model/domain/ports.ts'
-import { RequestTrace, type AccountTransition } from '../../../src/model/domain/request-trace.ts'
+import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
 import type { Settings } from '../../../src/model/domain/settings.ts'
 import type { LinkFlow } from '../../../src/servers/magic-links/consent-flow.ts'
 import { magicLinkRoutes } from '../../../src/servers/magic-links/routes.ts'
@@ -17,7 +17,7 @@ import { testEnvironment, type TestEnvironment } from '../../support/environment
 import { accountRow } from '../../support/rows.ts'
 
 export const BASE = 'http://mock.example'
-export const VERIFY = 'http://app.example/back?tab=1#top'
+const VERIFY = 'http://app.example/back?tab=1#top'
 
 export interface FixtureOptions {
   type?: AuthorizationType
@@ -36,7 +36,6 @@ export interface Fixture {
   environment: TestEnvironment
   app: Express
   flow: LinkFlow
-  events: () => readonly AccountTransition[]
   accepted: unknown[]
   account: () => Account
   link: () => MagicLink
@@ -68,7 +67,6 @@ export function setUp(options: FixtureOptions = {}): Fixture {
     environment,
     app: express().use(magicLinkRoutes(services)),
     flow,
-    events: () => flow.trace.transitions,
     accepted,
     account: () => present(tables.accounts.get(account.id)),
     link: () => present(tables.magic_links.get('link')),

@@ -53,35 +53,6 @@ it.each(NO_USER_TYPES)('GET /magic/{id} shows that %s needs no user', async (typ
   expect(response.text).toContain('Continue')
 })
 
-it.each(['/magic/other', '/magic/__proto__', '/magic/constructor', '/magic/%3Cscript%3E'])(
-  'GET /magic/{id} answers 404 with a page to %s',
-  async (path) => {
-    const { app } = setUp()
-    const response = await request(app).get(path).expect(404).expect('Content-Type', /html/)
-    expect(response.text).toContain('This link is not known')
-  },
-)
-
-it('GET /magic/{id} answers 410 to an expired link', async () => {
-  const { app, environment } = setUp()
-  environment.clock.advance(15 * 60_000)
-  expect((await request(app).get('/magic/link').expect(410)).text).toContain('This link has expired')
-})
-
-it('GET /magic/{id} answers 410 to a used link', async () => {
-  const { app } = setUp({ link: { completed_at: '2026-01-01T00:00:00.000Z' } })
-  const { text } = await request(app).get('/magic/link').expect(410)
-  expect(text).toContain('This link has been used')
-  // Its account may still wait for verify.
-  expect(text).not.toContain('connected the account')
-})
-
-it('GET /magic/{id} answers 410 to the link of a deleted account', async () => {
-  const { app, environment } = setUp()
-  environment.model.transact(() => environment.model.tables.accounts.remove('ca_1'))
-  expect((await request(app).get('/magic/link').expect(410)).text).toContain('has been deleted')
-})
-
 it('GET /magic/{id} answers 410 to the link of a connector that was removed', async () => {
   const { app, environment } = setUp()
   const { connectors, connections } = environment.model.tables
@@ -166,19 +137,6 @@ describe('GET /magic/{id}?decision=', () => {
     const response = await request(app).get(`/magic/link?${query}`).expect(400)
     expect(response.text).toContain('it is approve or deny')
     expect(link().completed_at).toBeUndefined()
-  })
-
-  it.each(['approve', 'deny'] as const)('is not needed where the setting consent is %s', async (consent) => {
-    const { app } = setUp({ settings: { consent } })
-    const { headers } = await request(app).get('/magic/link').expect(302)
-    expect(headers.location).toMatch(consent === 'approve' ? APPROVED : /error=access_denied/)
-  })
-
-  it('refuses to approve without a user_verify_url where require_user_verification is set', async () => {
-    const { app, account } = setUp({ link: { user_verify_url: '' }, settings: { require_user_verification: true } })
-    const { text } = await request(app).get('/magic/link?decision=approve').expect(400)
-    expect(text).toContain('require_user_verification')
-    expect(account().status).toBe('PENDING_AUTH')
   })
 })
 

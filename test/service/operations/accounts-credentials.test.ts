@@ -313,13 +313,6 @@ describe('status after create (G24)', () => {
       expect(await createAccount(mock, { connector })).toMatchObject({ status: 'PENDING_AUTH' })
     },
   )
-
-  it.for(['ledger', 'workspace', 'warehouse', 'encyclopedia'])(
-    'is ACTIVE at %s without credentials',
-    async (connector, { mock }) => {
-      expect(await createAccount(mock, { connector })).toMatchObject({ status: 'ACTIVE' })
-    },
-  )
 })
 
 describe('get-auth with an expired token (G56)', () => {
@@ -367,13 +360,6 @@ describe('get-auth with an expired token (G56)', () => {
     const answer = await authOf(mock, id)
     expect(answer).toMatchObject({ status: 'EXPIRED', updated_at: '2026-01-01T00:00:00.000Z' })
     expect(await detailsOf(mock, id)).toMatchObject({ status: 'EXPIRED' })
-  })
-
-  it('never renews for accounts that are not ACTIVE', async ({ startMock }) => {
-    const mock = await startMock({ seed: { accounts: [{ ...ADA, id: 'ca_expired', status: 'EXPIRED' }] } })
-    const before = await authOf(mock, 'ca_expired')
-    mock.time.advance('2h')
-    expect(await authOf(mock, 'ca_expired')).toEqual(before)
   })
 
   it.for(['expire', 'disconnect'])(

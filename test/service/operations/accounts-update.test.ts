@@ -120,9 +120,11 @@ it('does not make the third party accept unchanged secrets again: a revoked refr
 
 it('changes the subject of WORKSPACE_DWD, for which the service obtains a new token', async ({ mock }) => {
   const before = await createAccount(mock, { connector: 'workspace' })
+  mock.time.advance('30m')
   const authorization_details = { workspace_dwd: { subject: 'grace@example.com' } }
   const after = await update(mock, before.id, { authorization_details })
   expect(after.authorization_details.workspace_dwd.subject).toBe('grace@example.com')
+  expect(after.token_expires_at).toBe('2026-01-01T01:30:00.000Z')
   expect(after.authorization_details.workspace_dwd.access_token).not.toBe(
     before.authorization_details.workspace_dwd.access_token,
   )

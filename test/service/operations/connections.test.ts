@@ -76,16 +76,6 @@ describe('GET /connections (4.10)', () => {
     ])
   })
 
-  it.for(['acme_oidc', 'globex_saml'])(
-    '%s is a sign-on connection, and not a connector (G19)',
-    async (connector, { mock: { api } }) => {
-      const answer = await api.post('/connected_accounts', { connector, identifier: 'ada' })
-
-      expect(answer.status).toBe(400)
-      expect(answer.body).toMatchObject({ details: [{ error_code: 'INVALID_CONNECTOR' }] })
-    },
-  )
-
   it.for([
     ['BASIC_AUTH', 'BASIC'],
     ['BEARER_TOKEN', 'BEARER'],
@@ -192,16 +182,6 @@ describe('POST /_mock/connections/{id}/{event} ("States")', () => {
     expect((await http('post', `/_mock/connections/${id}/disable`)).body.connection).toMatchObject({ key_id: 'mail' })
     expect((await http('post', '/_mock/connections/mail/enable')).body.connection).toMatchObject({ key_id: 'mail' })
     expect((await http('post', '/_mock/connections/nomail/enable')).status).toBe(404)
-  })
-
-  it('a disabled one refuses magic links', async ({ startMock }) => {
-    const { api } = await startMock({ seed: { connections: [{ key_id: 'mail', enabled: false }] } })
-    const link = { connector: 'mail', identifier: 'ada@example.com' }
-    const refused = await api.post('/connected_accounts/magic_link', link)
-    expect(refused.body).toMatchObject({
-      message: 'the connection of connector "mail" is disabled; enable it to go on',
-      details: [{ error_code: 'CONNECTION_DISABLED' }],
-    })
   })
 })
 

@@ -172,16 +172,6 @@ describe('verify ("States")', () => {
       })
     },
   )
-
-  it.for(['', ' ', 'a b', 'a+b', 'a/b', 'ä'])(
-    'answers 400 for the malformed auth_request_id %j (G30)',
-    async (id, { mock }) => {
-      const answer = await verify(mock, id)
-      expectError(answer, 400, 'VALIDATION_FAILED')
-      expect(fieldsOf(answer)).toEqual(['auth_request_id'])
-      expectError(await verify(mock, '-_x9'), 404, 'AUTH_REQUEST_NOT_FOUND')
-    },
-  )
 })
 
 describe('a magic link in a type that needs no user ("States")', () => {
@@ -508,23 +498,6 @@ describe('an identifier (G66)', () => {
     expect(fieldsOf(answer)).toEqual(['identifier'])
     expectError(await get('x'.repeat(1000)), 404, 'ACCOUNT_NOT_FOUND')
   })
-})
-
-it('the instant itself (G64) is the end of links, auth requests and bearer tokens', async ({ mock }) => {
-  const link = await linkFor(mock, ADA)
-  mock.time.advance('14m59s999ms')
-  expect((await mock.follow(link)).status).toBe(302)
-  mock.time.advance('1ms')
-  expect((await mock.follow(link)).status).toBe(410)
-  const request = await pendingRequest(mock)
-  mock.time.advance('10m')
-  expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
-  await decide(mock, await linkFor(mock, ADA))
-  await mock.signIn()
-  mock.time.advance('23h59m58s999ms')
-  expect((await mock.api.get('/connections')).status).toBe(200)
-  mock.time.advance('1ms')
-  expectError(await mock.api.get('/connections'), 401, 'UNAUTHENTICATED')
 })
 
 describe('the same key in two accounts (G65)', () => {

@@ -455,14 +455,6 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
     expect((await call).status).toBe(401)
   })
 
-  it('disconnect drops the pending credentials', async ({ mock }) => {
-    const request = await pendingRequest(mock)
-    const [{ id }] = (await mock.api.get('/connected_accounts')).body.connected_accounts
-    expect((await cause(mock, id, 'disconnect')).body.account.status).toBe('DISCONNECTED')
-    expect(mock.environment.model.tables.accounts.get(id)).not.toHaveProperty('pending')
-    expect((await verify(mock, request)).status).toBe(404)
-  })
-
   it('an auth request that is not verified in time drops its pending credentials, which the next request records (G32)', async ({
     mock,
   }) => {
@@ -485,38 +477,15 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
   })
 })
 
-describe('PUT /connected_accounts', () => {
-  const update = ({ api }: TestToolmock, id: string, authorization_details: object) =>
-    api.put('/connected_accounts', { id, connected_account: { authorization_details } })
-  const expiry = async (answer: ReturnType<typeof update>): Promise<string> =>
-    (await answer).body.connected_account.token_expires_at
-
-  it('restarts the lifetime of an access token, and not with a refresh token alone (G25)', async ({ mock }) => {
-    const { id } = await createActive(mock)
-    mock.time.advance('30m')
-    expect(await expiry(update(mock, id, { oauth_token: { refresh_token: 'rt_2' } }))).toBe('2026-01-01T01:00:00.000Z')
-    expect(await expiry(update(mock, id, { oauth_token: { access_token: 'at_2' } }))).toBe('2026-01-01T01:30:00.000Z')
-    const { id: waiting } = await createAccount(mock, { identifier: 'eve' })
-    expect(await expiry(update(mock, waiting, { oauth_token: { refresh_token: 'rt_3' } }))).toBe(
-      '2026-01-01T00:30:00.000Z',
-    )
-  })
-
-  it('with another subject has new credentials with a lifetime of their own (2.2)', async ({ mock }) => {
-    const { id } = await createAccount(mock, { connector: 'workspace' })
-    mock.time.advance('30m')
-    expect(await expiry(update(mock, id, { workspace_dwd: { subject: 'eve@example.com' } }))).toBe(
-      '2026-01-01T01:30:00.000Z',
-    )
-  })
-
-  it('answers 404 when the account is deleted before its credentials arrive', async ({ mock }) => {
-    const { id } = await createAccount(mock, { connector: 'workspace' })
-    const [answer, deleted] = await Promise.all([
-      update(mock, id, { workspace_dwd: { subject: 'eve@example.com' } }),
-      mock.api.post('/connected_accounts:delete', { id }),
-    ])
-    expect([answer.status, deleted.status]).toEqual([404, 200])
-    expect(answer.body).toMatchObject({ details: [{ error_code: 'ACCOUNT_NOT_FOUND' }] })
-  })
+it('PUT /connected_accounts answers 404 when the account is deleted before its credentials arrive', async ({
+  mock,
+}) => {
+  const { id } = await createAccount(mock, { connector: 'workspace' })
+  const authorization_details = { workspace_dwd: { subject: 'eve@example.com' } }
+  const [answer, deleted] = await Promise.all([
+    mock.api.put('/connected_accounts', { id, connected_account: { authorization_details } }),
+    mock.api.post('/connected_accounts:delete', { id }),
+  ])
+  expect([answer.status, deleted.status]).toEqual([404, 200])
+  expect(answer.body).toMatchObject({ details: [{ error_code: 'ACCOUNT_NOT_FOUND' }] })
 })

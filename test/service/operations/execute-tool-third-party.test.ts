@@ -4,6 +4,8 @@ import { ada, appSeed, run } from './app-seed.ts'
 import { withServer } from '../../support/server.ts'
 import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 
+const USED = { status: 'ACTIVE', last_used_at: '2026-01-01T00:00:00.000Z' }
+
 /** Runs the one tool of a connector whose third party answers like that. */
 function answering(answer: object, work: (mock: TestToolmock) => Promise<void>): Promise<void> {
   return withToolmock({ seed: appSeed([{ name: 'do', answers: answer }]) }, work)
@@ -21,6 +23,7 @@ it('a third party that limits the rate (G44) is passed on as 429 with its Retry-
       tool_error_code: '429',
       tool_error_message: expect.stringContaining('slow down'),
     })
+    expect(await ada(mock)).toMatchObject(USED)
   }))
 
 it('a third party that limits the rate (G44) passes a date on unchanged', () =>
@@ -50,7 +53,7 @@ describe('a third party that fails or refuses (G44)', () => {
           tool_error_code: String(status),
           tool_error_message: expect.stringContaining('not today'),
         })
-        expect(await ada(mock)).toMatchObject({ status: 'ACTIVE', last_used_at: '2026-01-01T00:00:00.000Z' })
+        expect(await ada(mock)).toMatchObject(USED)
       }),
   )
 
@@ -129,7 +132,7 @@ describe('an answer that is not usable', () => {
         expect(answer.status).toBe(500)
         expect(answer.body).toMatchObject({ code: 13, details: [{ error_code: 'TOOL_ERROR' }] })
         expect(toolError(answer.body)).toMatchObject({ tool_error_code: 'unusable_answer' })
-        expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+        expect(await ada(mock)).toMatchObject(USED)
       }),
     ),
   )
@@ -207,7 +210,7 @@ it('a third party that does not answer in time (G44) is a 504, and the account i
           execution_id: expect.stringMatching(/^exec_/),
           tool_error_code: 'timeout',
         })
-        expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+        expect(await ada(mock)).toMatchObject(USED)
       }),
   ))
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { ADA, createAccount, expectError, fieldsOf } from '../../support/accounts.ts'
+import { ADA, createAccount, expectError } from '../../support/accounts.ts'
 import { it, type TestToolmock } from '../../support/toolmock.ts'
 
 const ORG = { organization_id: 'org_1' }
@@ -19,35 +19,6 @@ it.for([ORG, USER, PAIR, {}])('is found by %j', async (scope, { mock }) => {
   expect(linked.status).toBe(200)
   expect((await mock.api.get('/connected_accounts')).body).toMatchObject({ total_size: 1 })
   expect((await mock.api.post('/connected_accounts:delete', { ...ADA, ...scope })).status).toBe(200)
-})
-
-it.for([{ organization_id: 'org_2' }, { user_id: 'usr_2' }, { ...ORG, user_id: 'usr_2' }])(
-  'is not found by %j',
-  async (scope, { mock }) => {
-    await createAccount(mock, PAIR)
-    expectError(await details(mock, scope), 404, 'ACCOUNT_NOT_FOUND')
-  },
-)
-
-it('has lower priority than the account with exactly the given scope', async ({ mock }) => {
-  await createAccount(mock, PAIR)
-  const { id } = await createAccount(mock, ORG)
-  expect((await details(mock, ORG)).body).toMatchObject({ connected_account: { id } })
-})
-
-it('is ambiguous with others: 400 names the fields that differ', async ({ mock }) => {
-  await createAccount(mock, PAIR)
-  await createAccount(mock, { ...ORG, user_id: 'usr_2' })
-  const answer = await details(mock, ORG)
-  expectError(answer, 400, 'AMBIGUOUS_LOCATOR')
-  expect(fieldsOf(answer)).toEqual(['user_id'])
-  expect((await details(mock, USER)).status).toBe(200)
-})
-
-it('does not conflict with one in the organization alone', async ({ mock }) => {
-  await createAccount(mock, PAIR)
-  await createAccount(mock, ORG)
-  expectError(await mock.api.post('/connected_accounts', { ...ADA, ...PAIR }), 409, 'ACCOUNT_ALREADY_EXISTS')
 })
 
 it('is found among many of the same name', async ({ mock }) => {

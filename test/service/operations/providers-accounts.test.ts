@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { expectError, pendingRequest, verify } from '../../support/accounts.ts'
+import { expectError } from '../../support/accounts.ts'
 import { it, type TestToolmock } from '../../support/toolmock.ts'
 
 /** Creates a custom provider and returns its identifier, which is the name of its connector. */
@@ -48,17 +48,6 @@ describe('an account at a custom provider', () => {
     const connector = await provide(mock, { display_name: 'Acme' })
     const answer = await mock.api.post('/connected_accounts', { connector, identifier: 'ada' })
     expect(answer.body).toMatchObject({ connected_account: { authorization_type: 'CUSTOM' } })
-  })
-
-  it('can no longer be verified once its provider is deleted, and stays DISCONNECTED (G40)', async ({ mock }) => {
-    const connector = await provide(mock, { display_name: 'Acme', auth_patterns: [{ type: 'OAUTH' }] })
-    const id = await pendingRequest(mock, { connector, identifier: 'ada' })
-    await mock.api.delete(`/custom-providers/${connector}`)
-    const answer = await verify(mock, id, 'ada')
-    const { body } = await mock.api.get('/connected_accounts', { identifier: 'ada' })
-
-    expect(answer.status).toBe(404)
-    expect(body).toMatchObject({ connected_accounts: [{ connector, status: 'DISCONNECTED' }] })
   })
 
   it('can be created by a magic link', async ({ mock }) => {

@@ -93,8 +93,9 @@ describe('a failing disk while a refresh token is replaced', () => {
       mock.time.advance('61m')
       const before = tokensOf(mock)
       disk.fails = () => new Error('no space left on device')
-      const refused = await Promise.all([run(mock, 'do'), run(mock, 'do')])
-      expect(refused.map(({ status }) => status)).toEqual([503, 503])
+      const auth = mock.api.get('/connected_accounts/auth', { connector: 'app', identifier: 'ada' })
+      const refused = await Promise.all([run(mock, 'do'), run(mock, 'do'), auth])
+      expect(refused.map(({ status }) => status)).toEqual([503, 503, 503])
       expect(tokensOf(mock)).toEqual(before)
 
       disk.fails = () => undefined

@@ -37,12 +37,6 @@ it('are refused permanently where revocation is final', async ({ mock }) => {
   expect(await runs(mock, other.id, 'weather_get_forecast')).toBe(false)
 })
 
-it('are refused to another account that has the same where revocation is final', async ({ mock }) => {
-  const other = await createActive(mock, { connector: 'weather', identifier: 'grace' }, KEY)
-  await deleted(mock, { connector: 'weather' }, KEY)
-  expect(await runs(mock, other.id, 'weather_get_forecast')).toBe(false)
-})
-
 it('cannot be refreshed either where revocation is final', async ({ mock }) => {
   await deleted(mock, {}, TOKEN)
   const { id } = await createActive(mock, {}, { oauth_token: { refresh_token: 'rt_1' } })

@@ -178,18 +178,6 @@ describe('while a token is renewed', () => {
   })
 })
 
-it.each([
-  ['a millisecond before it expires', '2026-01-01T00:00:00.001Z', 0],
-  ['at the moment at which it expires', '2026-01-01T00:00:00.000Z', 1],
-])('a token is used %s: %s, renewals: %d', async (_title, token_expires_at, renewals) => {
-  const { asked, calling, store } = mock()
-  const answer = calling(() => Promise.resolve({ kind: 'result', data: {} }), store({ token_expires_at }))
-  await nextTurn()
-  expect(asked).toHaveLength(renewals)
-  asked[0]?.answer(GRANTED)
-  expect(await answer).toMatchObject({ kind: 'result' })
-})
-
 describe('a renewal that fails', () => {
   it.each([
     [499, 'refused', 'EXPIRED'],

@@ -12,9 +12,7 @@ import {
   TOKENS,
   verify,
 } from '../../support/accounts.ts'
-import { it, type TestToolmock, withToolmock } from '../../support/toolmock.ts'
-import { withServer } from '../../support/server.ts'
-import { type RequestListener } from 'node:http'
+import { it, type TestToolmock } from '../../support/toolmock.ts'
 
 const CREATED = '2026-01-01T00:00:00.000Z'
 
@@ -108,53 +106,6 @@ describe('updated_at (2.1, G27)', () => {
     await mock.api.delete(`/custom-providers/${provider}`)
     expect(await detailsOf(mock, other)).toMatchObject({ status: 'DISCONNECTED', updated_at })
   })
-})
-
-const LATER = '2026-01-01T00:01:00.000Z'
-
-/** Calls a tool of the connector `app` a minute after create, and returns `last_used_at`. */
-async function afterCall(connector: object): Promise<string | undefined> {
-  let used: string | undefined
-  const tool = { name: 'app_call', call: { method: 'GET', path: '/call', timeout: '200ms' }, ...connector }
-  const seed = {
-    connectors: [
-      {
-        connector: 'app',
-        authorization_type: 'NO_AUTH',
-        ...('base_url' in connector && { base_url: connector.base_url }),
-        tools: [{ ...tool, base_url: undefined, responders: undefined }],
-        ...('responders' in connector && { responders: connector.responders }),
-      },
-    ],
-  }
-  await withToolmock({ seed }, async (mock) => {
-    const { id } = await createAccount(mock, { connector: 'app' })
-    mock.time.advance('1m')
-    await mock.api.post('/execute_tool', { connected_account_id: id, tool_name: 'app_call' })
-    used = (await detailsOf(mock, id)).last_used_at
-  })
-  return used
-}
-
-it.each([
-  ['a result', { responders: [{ on: { path: '/call' }, respond: { body: {} } }] }],
-  ['a failure', { responders: [{ on: { path: '/call' }, respond: { status: 500, body: {} } }] }],
-  ['a 429', { responders: [{ on: { path: '/call' }, respond: { status: 429, body: {} } }] }],
-])('last_used_at (2.1, G26) is set by a call that is answered with %s', async (_, connector) => {
-  expect(await afterCall(connector)).toBe(LATER)
-})
-
-it('last_used_at (2.1, G26) is set by a call that arrived and got no answer, or lost its connection', async () => {
-  for (const answer of ['none', 'reset'] as const) {
-    const listener: RequestListener = ({ socket }) => {
-      if (answer === 'reset') socket.destroy()
-    }
-    await withServer(listener, async (base_url) => expect(await afterCall({ base_url }), answer).toBe(LATER))
-  }
-})
-
-it('last_used_at (2.1, G26) stays absent when no server listens at the third party', async () => {
-  expect(await afterCall({ base_url: 'http://127.0.0.1:1' })).toBeUndefined()
 })
 
 it('last_used_at (2.1, G26) is set on the account of the call, and on no other', async ({ mock }) => {

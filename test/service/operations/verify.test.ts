@@ -100,6 +100,8 @@ it.for([
   ['auth_request_id', { auth_request_id: '', identifier: 'a' }],
   ['auth_request_id', { auth_request_id: 'a+b', identifier: 'a' }],
   ['auth_request_id', { auth_request_id: 'a/b', identifier: 'a' }],
+  ['auth_request_id', { auth_request_id: 'a b', identifier: 'a' }],
+  ['auth_request_id', { auth_request_id: 'ä', identifier: 'a' }],
   ['auth_request_id', { auth_request_id: 'abc=', identifier: 'a' }],
   ['auth_request_id', { auth_request_id: 'abc\n', identifier: 'a' }],
   ['auth_request_id', { auth_request_id: '{{7*7}}', identifier: 'a' }],
