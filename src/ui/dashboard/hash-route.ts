@@ -87,11 +87,7 @@ export const NO_ITEM = { in: '', tab: '', with: '', within: '' }
 
 /** Shows another environment. The view stays; its open item is closed. */
 export function enter(name: string): void {
-  location.hash = hashOf({
-    view: route.value.view,
-    id: '',
-    parameters: { environment: name === 'default' ? '' : name },
-  })
+  go(route.value.view, '', { environment: name === 'default' ? '' : name })
 }
 
 /** Changes parameters of the current route. It adds no entry to the history, because typing would add many. */

@@ -5,7 +5,7 @@ import { Dialog } from './controls.tsx'
 import { show, titleOf } from './entry.ts'
 import { ALL, enter, environment, go } from './hash-route.ts'
 import { Icon } from './icons.tsx'
-import { environments, timeline } from './live.ts'
+import { environmentOptions, timeline } from './live.ts'
 
 /** An action of the list. `about` is said in quiet letters, and searched. */
 type Command = Required<Omit<Action, 'keys'>> & { readonly about: string }
@@ -26,10 +26,12 @@ export function Palette() {
   const requests = wanted === '' ? [] : timeline.matching({ q: wanted }).slice(0, MAX_SHOWN)
   const words = wanted.split(/\s+/)
   const commands = [
-    ...[...actions(), ...scenarios.map(scenarioCommand), ...environmentCommands()].filter((command) => {
-      const searched = `${command.text} ${command.about}`.toLowerCase()
-      return words.every((word) => searched.includes(word))
-    }),
+    ...[...actions(), ...scenarios.map(scenarioCommand), ...environmentOptions().map(environmentCommand)].filter(
+      (command) => {
+        const searched = `${command.text} ${command.about}`.toLowerCase()
+        return words.every((word) => searched.includes(word))
+      },
+    ),
     ...accounts.map(accountCommand),
     ...requests.map(requestCommand),
   ]
@@ -107,15 +109,8 @@ function scenarioCommand({ name, running, description }: Schemas['Scenario']): C
   }
 }
 
-function environmentCommands(): Command[] {
-  return environments.value.map(({ name, label }) => {
-    return {
-      icon: 'collections',
-      text: name,
-      about: `environment${label === null ? '' : `, ${label}`}`,
-      act: () => enter(name),
-    }
-  })
+function environmentCommand([name, text]: readonly [name: string, text: string]): Command {
+  return { icon: 'collections', text, about: 'environment', act: () => enter(name) }
 }
 
 function accountCommand({ id, identifier, connector, status }: Schemas['Accounts']['accounts'][number]): Command {

@@ -17,7 +17,7 @@ import { listen } from './keyboard.ts'
 import { Detail } from './list-view.tsx'
 import { timeline } from './live.ts'
 import { loadParts, OnDemand } from './on-demand.tsx'
-import type { Language } from './snippets.ts'
+import type { Language } from './send-again.tsx'
 
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const { with: other = '' } = route.value.parameters

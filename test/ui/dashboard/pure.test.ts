@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Request, TimelineEntry } from '../../../src/ui/dashboard/api.ts'
 import { correctedBy } from '../../../src/ui/dashboard/corrected.ts'
-import { curlOf } from '../../../src/ui/dashboard/snippets.ts'
+import { curlOf } from '../../../src/ui/dashboard/send-again.tsx'
 import { failureScenario, failuresOf } from '../../../src/ui/dashboard/failure.ts'
 import { distanceOf } from '../../../src/ui/dashboard/format.ts'
 import { fieldsOf, inputOf } from '../../../src/ui/dashboard/input-form.ts'
