@@ -38,8 +38,7 @@ interface Received {
 
 /** Runs `work` with a third party at the connector `app` and the requests that it received. */
 function withThirdParty(
-  connector: object,
-  answer: (received: Received) => { status?: number; headers?: Record<string, string | string[]>; body?: Buffer },
+  answer: { status?: number; headers?: Record<string, string | string[]>; body?: Buffer },
   work: (mock: Proxied, arrived: readonly Received[]) => Promise<void>,
 ): Promise<void> {
   const arrived: Received[] = []
@@ -51,12 +50,11 @@ function withThirdParty(
     (request, response) => {
       void listener(request).then((received) => {
         arrived.push(received)
-        const { status = 200, headers = {}, body = Buffer.of() } = answer(received)
+        const { status = 200, headers = {}, body = Buffer.of() } = answer
         response.writeHead(status, headers).end(body)
       })
     },
-    (base_url) =>
-      withProxy({ seed: appSeed([], { ...KEY, base_url, ...connector }, ACCOUNT) }, (mock) => work(mock, arrived)),
+    (base_url) => withProxy({ seed: appSeed([], { ...KEY, base_url }, ACCOUNT) }, (mock) => work(mock, arrived)),
   )
 }
 
@@ -87,56 +85,44 @@ describe('/proxy/{path}', () => {
   it.each(['get', 'post', 'put', 'patch', 'delete', 'options', 'head'] as const)(
     'forwards %s to the third party, with path, query and body unchanged',
     (method) =>
-      withThirdParty(
-        {},
-        () => ({ status: 207 }),
-        async ({ proxy }, arrived) => {
-          const sent = proxy(method, '/a%2Fb/%C3%A9?q=a+b%20c&empty&x=%zz')
-          const answer = await (method === 'post' ? sent.type('text/csv').send('a;b\n1;2') : sent)
+      withThirdParty({ status: 207 }, async ({ proxy }, arrived) => {
+        const sent = proxy(method, '/a%2Fb/%C3%A9?q=a+b%20c&empty&x=%zz')
+        const answer = await (method === 'post' ? sent.type('text/csv').send('a;b\n1;2') : sent)
 
-          expect(answer.status).toBe(207)
-          expect(arrived).toHaveLength(1)
-          expect(arrived[0]).toMatchObject({ method: method.toUpperCase(), url: '/a%2Fb/%C3%A9?q=a+b%20c&empty&x=%zz' })
-          expect(arrived[0]?.body.toString()).toBe(method === 'post' ? 'a;b\n1;2' : '')
-          expect(arrived[0]?.headers['content-type']).toBe(method === 'post' ? 'text/csv' : undefined)
-        },
-      ),
+        expect(answer.status).toBe(207)
+        expect(arrived).toHaveLength(1)
+        expect(arrived[0]).toMatchObject({ method: method.toUpperCase(), url: '/a%2Fb/%C3%A9?q=a+b%20c&empty&x=%zz' })
+        expect(arrived[0]?.body.toString()).toBe(method === 'post' ? 'a;b\n1;2' : '')
+        expect(arrived[0]?.headers['content-type']).toBe(method === 'post' ? 'text/csv' : undefined)
+      }),
   )
 
   it('sends the credential of the account in place of the bearer token, without the headers for the service', () =>
-    withThirdParty(
-      {},
-      () => ({}),
-      async ({ proxy }, arrived) => {
-        await proxy('get', '/', {
-          ...ADA,
-          'X-Api-Key': 'of the caller',
-          'X-Own': 'yes',
-          'x-toolmock-account': 'ca_other',
-          'x-mock-call': '1',
-        })
+    withThirdParty({}, async ({ proxy }, arrived) => {
+      await proxy('get', '/', {
+        ...ADA,
+        'X-Api-Key': 'of the caller',
+        'X-Own': 'yes',
+        'x-toolmock-account': 'ca_other',
+        'x-mock-call': '1',
+      })
 
-        expect(arrived[0]?.headers).toMatchObject({ 'x-api-key': 'key_of_ada', 'x-own': 'yes' })
-        for (const name of ['authorization', 'connection_name', 'identifier', 'x-toolmock-account', 'x-mock-call'])
-          expect(arrived[0]?.headers).not.toHaveProperty([name])
-      },
-    ))
+      expect(arrived[0]?.headers).toMatchObject({ 'x-api-key': 'key_of_ada', 'x-own': 'yes' })
+      for (const name of ['authorization', 'connection_name', 'identifier', 'x-toolmock-account', 'x-mock-call'])
+        expect(arrived[0]?.headers).not.toHaveProperty([name])
+    }))
 
   it('keeps what names the account for itself', () =>
-    withThirdParty(
-      {},
-      () => ({}),
-      async ({ proxy, environment }, arrived) => {
-        const { id = '' } = [...environment.model.tables.accounts.values()].at(-1) ?? {}
-        const named = { ...ADA, connected_account_id: id, organization_id: '', user_id: '' }
-        expect((await proxy('get', '/', named)).status).toBe(200)
+    withThirdParty({}, async ({ proxy, environment }, arrived) => {
+      const { id = '' } = [...environment.model.tables.accounts.values()].at(-1) ?? {}
+      const named = { ...ADA, connected_account_id: id, organization_id: '', user_id: '' }
+      expect((await proxy('get', '/', named)).status).toBe(200)
 
-        for (const name of [...Object.keys(ADA), 'connected_account_id', 'organization_id', 'user_id'])
-          expect(arrived[0]?.headers).not.toHaveProperty([name])
-        const { base_url } = environment.connector('app') ?? {}
-        expect(arrived[0]?.headers.host).toBe(new URL(base_url ?? '').host)
-      },
-    ))
+      for (const name of [...Object.keys(ADA), 'connected_account_id', 'organization_id', 'user_id'])
+        expect(arrived[0]?.headers).not.toHaveProperty([name])
+      const { base_url } = environment.connector('app') ?? {}
+      expect(arrived[0]?.headers.host).toBe(new URL(base_url ?? '').host)
+    }))
 
   /** Headers of one connection (RFC 9110 7.6.1), and one that `Connection` names. */
   const OF_ONE_CONNECTION = {
@@ -154,8 +140,7 @@ describe('/proxy/{path}', () => {
 
   it('drops the headers of one connection from the request and from the answer', () =>
     withThirdParty(
-      {},
-      () => ({ headers: { ...OF_ONE_CONNECTION, 'X-Own': 'yes' }, body: Buffer.from('done') }),
+      { headers: { ...OF_ONE_CONNECTION, 'X-Own': 'yes' }, body: Buffer.from('done') },
       async ({ app, signIn }, arrived) => {
         const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
         const headers = { ...OF_ONE_CONNECTION, ...ADA, 'X-Own': 'yes', Authorization: `Bearer ${await signIn()}` }
@@ -175,41 +160,33 @@ describe('/proxy/{path}', () => {
   it('answers as the third party did: status, headers and bytes', () => {
     const body = Buffer.from([0, 255, 128, 10])
     const headers = { 'Content-Type': 'image/x-own', 'X-Own': 'yes', 'Set-Cookie': ['a=1', 'b=2'] }
-    return withThirdParty(
-      {},
-      () => ({ status: 418, headers, body }),
-      async ({ proxy }) => {
-        const answer = await proxy('get', '/').responseType('blob')
+    return withThirdParty({ status: 418, headers, body }, async ({ proxy }) => {
+      const answer = await proxy('get', '/').responseType('blob')
 
-        expect(answer.status).toBe(418)
-        expect(answer.headers).toMatchObject({ 'content-type': 'image/x-own', 'x-own': 'yes', 'content-length': '4' })
-        expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2'])
-        expect(answer.headers['x-request-id']).toMatch(/^req_/)
-        expect(answer.body).toEqual(body)
-      },
-    )
+      expect(answer.status).toBe(418)
+      expect(answer.headers).toMatchObject({ 'content-type': 'image/x-own', 'x-own': 'yes', 'content-length': '4' })
+      expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2'])
+      expect(answer.headers['x-request-id']).toMatch(/^req_/)
+      expect(answer.body).toEqual(body)
+    })
   })
 
   it('does not unpack what is compressed, in either direction', () => {
     const packed = gzipSync('{"a":1}')
     const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }
-    return withThirdParty(
-      {},
-      () => ({ headers, body: packed }),
-      async ({ http, proxy }, arrived) => {
-        const answer = await proxy('post', '/')
-          .set(headers)
-          .serialize((value: unknown) => value as string)
-          .send(packed)
+    return withThirdParty({ headers, body: packed }, async ({ http, proxy }, arrived) => {
+      const answer = await proxy('post', '/')
+        .set(headers)
+        .serialize((value: unknown) => value as string)
+        .send(packed)
 
-        expect(arrived[0]?.headers['content-encoding']).toBe('gzip')
-        expect(arrived[0]?.body).toEqual(packed)
-        expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', 'content-length': String(packed.length) })
-        expect(answer.body).toEqual({ a: 1 })
-        const { body } = await http('get', '/_mock/requests?operation=proxy_request')
-        expect(body).toMatchObject({ requests: [{ response: { body: { a: 1 } } }] })
-      },
-    )
+      expect(arrived[0]?.headers['content-encoding']).toBe('gzip')
+      expect(arrived[0]?.body).toEqual(packed)
+      expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', 'content-length': String(packed.length) })
+      expect(answer.body).toEqual({ a: 1 })
+      const { body } = await http('get', '/_mock/requests?operation=proxy_request')
+      expect(body).toMatchObject({ requests: [{ response: { body: { a: 1 } } }] })
+    })
   })
 
   it.each<[string, Headers]>([
@@ -279,20 +256,16 @@ describe('/proxy/{path}', () => {
   it.each(['/..', '/a/../b', '/a/./b', '/%2e%2e/b', '/a/%2E./b', '/a/..%2fb', '/a%5c..', '/a\\..'])(
     'refuses the path %s, which would leave the API of the third party',
     (path) =>
-      withThirdParty(
-        {},
-        () => ({}),
-        async ({ app, signIn }, arrived) => {
-          const answer = await sendAsItIs(
-            await app.listen({ host: '127.0.0.1', port: 0 }),
-            `/proxy${path}`,
-            await signIn(),
-          )
+      withThirdParty({}, async ({ app, signIn }, arrived) => {
+        const answer = await sendAsItIs(
+          await app.listen({ host: '127.0.0.1', port: 0 }),
+          `/proxy${path}`,
+          await signIn(),
+        )
 
-          expect(answer).toBe(400)
-          expect(arrived).toEqual([])
-        },
-      ),
+        expect(answer).toBe(400)
+        expect(arrived).toEqual([])
+      }),
   )
 
   it('requires a bearer token', async ({ startMock }) => {
@@ -449,17 +422,13 @@ describe('the proxy and the state of the account (G44 to G46)', () => {
     ))
 
   it.each([403, 404, 429, 500, 503])('passes a %i on as it is, and the account stays ACTIVE', (status) =>
-    withThirdParty(
-      {},
-      () => ({ status, headers: { 'Retry-After': '7' } }),
-      async (mock) => {
-        const answer = await mock.proxy('get', '/x')
+    withThirdParty({ status, headers: { 'Retry-After': '7' } }, async (mock) => {
+      const answer = await mock.proxy('get', '/x')
 
-        expect(answer.status).toBe(status)
-        expect(answer.headers['retry-after']).toBe('7')
-        expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
-      },
-    ),
+      expect(answer.status).toBe(status)
+      expect(answer.headers['retry-after']).toBe('7')
+      expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+    }),
   )
 
   it('is a 500 TOOL_ERROR where the third party breaks the connection', () =>

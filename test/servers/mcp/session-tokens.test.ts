@@ -506,13 +506,6 @@ describe('what happens while a call runs', () => {
     await expect(client.callTool(MESSAGE)).rejects.toThrow(/UNAUTHENTICATED|401/)
   })
 
-  it('its account is deleted between the token and the call: the call is a 401', async ({ mock }) => {
-    const { token } = await mint(mock)
-    const client = await mock.connect({ headers: bearer(token) })
-    await mock.call('POST', '/connected_accounts:delete', { connector: 'mail', ...ADA })
-    await expect(client.callTool(MESSAGE)).rejects.toThrow(/UNAUTHENTICATED|401/)
-  })
-
   it('the config is deleted while the first key is made: no token is made', async ({ mock }) => {
     const { id } = await twoConnected(mock)
     const minted = mock.call<Refusal>('POST', `/mcp/configs/${id}/tokens`, ADA)

@@ -489,15 +489,6 @@ describe('an identifier (G66)', () => {
     }
     for (const identifier of [' x ', 'x'.repeat(1000)]) expect((await get(identifier)).status).toBe(other)
   })
-
-  it('of more than 1,000 characters is a 400 of the proxy', async ({ mock: { http, signIn } }) => {
-    const headers = { Authorization: `Bearer ${await signIn()}`, connection_name: 'mail' }
-    const get = (identifier: string) => http('get', '/proxy/v1').set({ ...headers, identifier })
-    const answer = await get('x'.repeat(1001))
-    expectError(answer, 400, 'VALIDATION_FAILED')
-    expect(fieldsOf(answer)).toEqual(['identifier'])
-    expectError(await get('x'.repeat(1000)), 404, 'ACCOUNT_NOT_FOUND')
-  })
 })
 
 describe('the same key in two accounts (G65)', () => {
