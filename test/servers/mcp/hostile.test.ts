@@ -11,18 +11,25 @@ import { startScenario } from '../../support/scenario.ts'
 
 const CALL = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
 
-function post({ url, token }: McpMock, body: string, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${url}/mcp/v3/connections/mail`, {
-    method: 'POST',
-    headers: {
-      Authorization: `Bearer ${token}`,
-      'Content-Type': 'application/json',
-      Accept: 'application/json, text/event-stream',
-      identifier: 'ada@example.com',
-      ...headers,
-    },
-    body,
-  })
+const PATH = '/mcp/v3/connections/mail'
+
+function headersOf({ token }: McpMock): Record<string, string> {
+  return {
+    Authorization: `Bearer ${token}`,
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    identifier: 'ada@example.com',
+  }
+}
+
+function post(
+  mock: McpMock,
+  body: string | ReadableStream,
+  headers: Record<string, string> = {},
+  path = PATH,
+): Promise<Response> {
+  const init = { method: 'POST', headers: { ...headersOf(mock), ...headers }, body }
+  return fetch(mock.url + path, typeof body === 'string' ? init : { ...init, duplex: 'half' })
 }
 
 function message(method: string, params: object = {}): string {
@@ -158,17 +165,7 @@ it('a list whose body comes after the disk has refused a tool does not show it',
   await withPendingTool(async (mock, refuse) => {
     const begun = vi.spyOn(mock.app.services.entries, 'begin')
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
-    const answering = fetch(`${mock.url}/mcp/v3/connections/mail`, {
-      method: 'POST',
-      headers: {
-        Authorization: `Bearer ${mock.token}`,
-        'Content-Type': 'application/json',
-        Accept: 'application/json, text/event-stream',
-        identifier: 'ada@example.com',
-      },
-      body: readable,
-      duplex: 'half',
-    })
+    const answering = post(mock, readable)
     const writer = writable.getWriter()
     const body = Buffer.from(message('tools/list'))
     await writer.write(body.subarray(0, 1))
@@ -186,14 +183,8 @@ it.each([
 ])('%s that the disk refuses is one entry of the journal, the 503', async (_, key) => {
   await withPendingTool(async (mock, refuse) => {
     const path = `/mcp/v3/connections/${key}`
-    const headers = {
-      Authorization: `Bearer ${mock.token}`,
-      'Content-Type': 'application/json',
-      Accept: 'application/json, text/event-stream',
-      identifier: 'ada@example.com',
-    }
     const ending = vi.spyOn(mock.app.services.entries, 'end')
-    const answering = fetch(mock.url + path, { method: 'POST', headers, body: message('tools/list') })
+    const answering = post(mock, message('tools/list'), {}, path)
     await until(() => ending.mock.calls.length > 0)
     await refuse()
     expect((await answering).status).toBe(503)
@@ -281,14 +272,8 @@ it('a page whose host name was rebound to the mock is refused, one of the config
   const statusOf = (mock: McpMock, name: string): Promise<number> =>
     new Promise((resolve, reject) => {
       const { port } = new URL(mock.url)
-      const headers = {
-        Host: name,
-        Origin: `http://${name}`,
-        Authorization: `Bearer ${mock.token}`,
-        'Content-Type': 'application/json',
-        Accept: 'application/json, text/event-stream',
-      }
-      const options = { port, host: '127.0.0.1', method: 'POST', path: '/mcp/v3/connections/mail', headers }
+      const headers = { ...headersOf(mock), Host: name, Origin: `http://${name}` }
+      const options = { port, host: '127.0.0.1', method: 'POST', path: PATH, headers }
       const sent = request(options, (answer) => {
         answer.resume()
         resolve(answer.statusCode ?? 0)
