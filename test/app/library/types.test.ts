@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { AppOptions } from '../../../src/app/app.ts'
 import type { Connection } from '../../../src/model/domain/connection.ts'
 import type * as library from '../../../src/index.ts'
