@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isJsonObject, type JsonValue } from '../model/domain/json.ts'
 import { mergeBundles } from '../model/domain/seed.ts'
 import { quote } from '../model/domain/text.ts'
-import { type Path, type Problem, valuesAt } from '../model/schema/problems.ts'
+import { type Path, type Problem, problemValue, valuesAt } from '../model/schema/problems.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { References } from './connector-references.ts'
 import { connectorSchema } from './connector.ts'
@@ -125,11 +125,30 @@ function warningsIn(source: SourceText, durations: readonly Duration[]): FilePro
   for (const { path: base, value: connector } of connectors) {
     for (const { path, value } of valuesAt(connector, ['tools', '*', 'name'], base)) judge(path, nameForModels(value))
     if (!isJsonObject(connector)) continue
+    for (const { path, value } of SCHEMA_PLACES.flatMap((at) => valuesAt(connector, at, base)))
+      for (const each of inexactNumbers(value, path)) judge(each.path, each)
     for (const each of new References(connector).unreachedResponders()) judge([...base, ...each.path], each)
   }
   for (const { path: at, unit } of durations)
     for (const { path, value } of valuesAt(source.value, at)) judge(path, withoutUnit(value, unit))
   return problems.map((problem) => source.problem(problem))
+}
+
+const SCHEMA_PLACES = [
+  ['tools', '*', 'input_schema'],
+  ['responders', '*', 'body_schema'],
+]
+
+/** Numbers of a schema that no double holds: validators compute with doubles (G75). */
+function inexactNumbers(value: unknown, path: Path): Problem[] {
+  if (typeof value === 'bigint') {
+    const rounded = `${problemValue(value)}, which is computed with as ${String(Number(value))}`
+    return [{ path, found: rounded, allowed: 'a number that a double holds' }]
+  }
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, each]) =>
+    inexactNumbers(each, [...path, Array.isArray(value) ? Number(key) : key]),
+  )
 }
 
 async function scenarioProblems(

@@ -28,6 +28,19 @@ it('warns of no duration that it refuses', async () => {
   })
 })
 
+it('warns of a number in a schema that no double holds, and of none that one holds (G75)', async () => {
+  const tool = (most: string): string =>
+    `${SHOP}tools: [{ name: shop_a, description: a, input_schema: { type: object, properties: { n: { maximum: ${most} } } }, call: { method: GET, path: / } }]\n`
+  await withFiles({ 'a.yaml': tool('9007199254740993'), 'b.yaml': tool('9007199254740991') }, async (folder) => {
+    const warnings = async (name: string) =>
+      (await validateFiles([join(folder, name)], DOCUMENT_CHECKS)).warnings.map(({ message }) => message)
+    expect((await warnings('a.yaml')).join()).toContain(
+      'properties.n.maximum` is 9007199254740993, which is computed with as 9007199254740992; allowed: a number that a double holds',
+    )
+    expect(await warnings('b.yaml')).toEqual([])
+  })
+})
+
 it('recognises the kind of each file, skips one that cannot be read, and lists every problem', async () => {
   const tree = {
     'seed.yaml':
