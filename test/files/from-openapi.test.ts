@@ -260,7 +260,7 @@ it.each<[string, JsonObject, JsonObject, JsonValue]>([
   expect((connector['responders'] as { respond: { body: JsonValue } }[])[0]?.respond.body).toEqual(expected)
 })
 
-it('stores no write-only property, and keeps the properties of each part of allOf', async () => {
+it('stores no write-only property, keeps the properties of each part of allOf, and says what it opens', async () => {
   const named = { type: 'object', properties: { name: { type: 'string' } } }
   const user = {
     allOf: [named],
@@ -277,7 +277,8 @@ it('stores no write-only property, and keeps the properties of each part of allO
     },
     '/users/{id}': { get: { operationId: 'get', ...answering(200, jsonOf(user)) } },
   })
-  const { text } = await made(document)
+  const { text, leftOut } = await made(document)
+  expect(leftOut).toContainEqual(expect.stringMatching(/^without additionalProperties: false, .*GET \/users\/\{id\}/))
   expect(text).not.toContain('1234')
   await withCalls(await connectorOf(text), async (call) => {
     const created = dataOf(await call('crm_add', { body: { name: 'Grace', pin: '9876' } }))
@@ -595,6 +596,7 @@ it.each<[string, JsonValue | string, string | undefined, string]>([
   ['an alias of nothing', 'openapi: *a', undefined, 'cannot be read: Unresolved alias'],
   ['what is nested too deep', '['.repeat(500), undefined, 'is nested too deep; allowed are 400 levels'],
   ['lists nested too deep', '- '.repeat(100_000), undefined, 'is nested too deep; allowed are 400 levels'],
+  ['a number that JSON does not have', 'openapi: .inf', undefined, 'has the number Infinity, which JSON does not have'],
   ['a path that is not there', openapi({ '/x': { get: OK } }), '/y', 'has no path /y and none below it'],
   [
     'a tag that is nearly there',

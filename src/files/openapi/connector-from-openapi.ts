@@ -324,8 +324,9 @@ class ConnectorDraft {
 
   #inputSchema(described: JsonValue, place: string): JsonObject {
     const { document, bounds, note } = this.from
-    const { schema, isCut, patterns, writeOnly } = inlineSchema(described, document.follow, { bounds })
+    const { schema, isCut, isOpened, patterns, writeOnly } = inlineSchema(described, document.follow, { bounds })
     if (isCut) note(CUT, place)
+    if (isOpened) note(OPENED, place)
     for (const name of writeOnly) this.#writeOnly.add(name)
     for (const pattern of patterns) {
       const reason = new PatternEngine().unsupported(pattern)
@@ -371,9 +372,10 @@ class ConnectorDraft {
     const resource = path.split('/').findLast((part) => part !== '' && !part.startsWith('{')) ?? ''
     const values = valuesOf(resource, makeValue)
     const bounded = { ...bounds, depth: Math.min(bounds.depth, 6) }
-    const { schema, isCut, writeOnly } = inlineSchema(described, document.follow, { bounds: bounded, values })
+    const { schema, isCut, isOpened, writeOnly } = inlineSchema(described, document.follow, { bounds: bounded, values })
     const isExample = example !== undefined && example !== null
     if (isCut && !isExample) note(CUT, place)
+    if (isOpened) note(OPENED, place)
     for (const name of writeOnly) this.#writeOnly.add(name)
     const sample = isExample ? withoutNames(literalValue(example), writeOnly) : (makeValue(schema) ?? null)
     return { response: schema, sample, isExample }
@@ -400,6 +402,8 @@ const MAX_TOOL_NAME = 64
 
 const BROKEN = 'left out: references to other files (bundle them into one first), or to what the document does not have'
 const CUT = 'simplified: schemas that contain themselves, lie too deep or are too many'
+
+const OPENED = 'without additionalProperties: false, which refuses the properties of another part of the same schema'
 
 const IMPLIED_HEADERS = ['accept', 'content-type', 'authorization']
 

@@ -27,6 +27,8 @@ export interface Inlined {
   readonly isCut: boolean
   /** Patterns that were left out. */
   readonly patterns: ReadonlySet<string>
+  /** Whether a part closed the schema to the properties of others. */
+  readonly isOpened: boolean
   /** Names of its write-only properties. */
   readonly writeOnly: ReadonlySet<string>
 }
@@ -43,8 +45,8 @@ export function inlineSchema(
 ): Inlined {
   const run = new Inlining(follow, bounds, values)
   const inlined = run.inline(schema, { refs: [], name: '', depth: 0 }) ?? {}
-  const { isCut, patterns, writeOnly } = run
-  return { schema: inlined, isCut, patterns, writeOnly }
+  const { isCut, isOpened, patterns, writeOnly } = run
+  return { schema: inlined, isCut, isOpened, patterns, writeOnly }
 }
 
 /** Where a schema is: the references and the property that led to it, and how deep. */
@@ -58,6 +60,7 @@ const MAX_CHOICES = 8
 
 class Inlining {
   isCut = false
+  isOpened = false
   readonly patterns = new Set<string>()
   readonly writeOnly = new Set<string>()
   #left: number
@@ -114,6 +117,7 @@ class Inlining {
     if (only && inlined.length === 1 && choices.length === 1) parts.push(isNullable ? nullableSchema(only) : only)
     else if (only && this.values) parts.push(only)
     const merged = parts.reduce(mergeSchemas, result)
+    if (isClosedByPart([result, ...parts])) this.isOpened = true
     if (this.values) this.#nameKind(merged, source, { choice: choices[0], ref: place.refs.at(-1) ?? '' })
     if (inlined.length > 1) merged['anyOf'] = isNullable ? [...inlined, { type: 'null' }] : inlined
     return merged
@@ -179,6 +183,11 @@ class Inlining {
 function positionsOf(schema: JsonObject): JsonValue[] {
   const positions = listAt(schema, 'prefixItems')
   return positions.length > 0 ? positions : listAt(schema, 'items')
+}
+
+function isClosedByPart(parts: readonly JsonObject[]): boolean {
+  const described = parts.filter((part) => ownMember(part, 'properties') !== undefined)
+  return described.length > 1 && described.some((part) => ownMember(part, 'additionalProperties') === false)
 }
 
 function isNull(schema: JsonValue | undefined): boolean {

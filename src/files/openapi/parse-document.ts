@@ -25,6 +25,8 @@ function yamlValue(text: string): JsonValue {
   visit(document, {
     Scalar: (_key, node) => {
       if (typeof node.value === 'number') node.value = exactNumber(node.source ?? '') || node.value
+      if (typeof node.value !== 'number' || Number.isFinite(node.value)) return
+      throw new OpenapiError(`has the number ${node.value}, which JSON does not have`)
     },
   })
   try {
