@@ -56,8 +56,9 @@ export function acceptedReport(
 ): DriftReport {
   const ids = new Set(accepted.map(({ finding }) => finding))
   const remaining = findings.filter(({ id }) => !ids.has(id))
-  // The id of a finding has that of its check behind the operation.
-  const isTried = (id: string): boolean => only?.some((pattern) => matchesGlob(`*/${pattern}*`, id)) !== false
+  // The id of a finding has that of its check behind the operation, then a place.
+  const isTried = (id: string): boolean =>
+    only?.some((pattern) => ['/', ':'].some((end) => matchesGlob(`*/${pattern}${end}*`, id))) !== false
   const stale = accepted.filter(({ finding }) => isTried(finding) && !findings.some(({ id }) => id === finding))
   return reportOf([...remaining, ...stale.map(staleFinding)], gaps)
 }

@@ -173,7 +173,8 @@ describe('toolmock drift', () => {
   })
 
   it('says nothing of entries of --accept whose requests --only leaves out', async () => {
-    const entries = ['list_tools/discovery/tools/status', 'list_tools/200/status', 'x/create/created/status']
+    const other = 'create_connected_account/create/created-again/status'
+    const entries = ['list_tools/discovery/tools/status', 'list_tools/200/status', other, 'x/create/created/status']
     const file = await fileOf('others.yaml', entries.map((id) => `- { finding: ${id}, reason: other }\n`).join(''))
     const { stdout } = await against([...CREATE, '--accept', file], {}, statusOfCreate)
     expect([...stdout.matchAll(/(\S+)\/accepted /g)].map(([, id]) => id)).toEqual(['x/create/created/status'])
