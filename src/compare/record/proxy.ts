@@ -45,7 +45,8 @@ export class RecordingProxy {
   async listen(host: string, port: number): Promise<string> {
     const { upstream } = this.#options
     const service = new URL(upstream)
-    if (isLoopback(service.hostname) && Number(service.port) === port)
+    const servicePort = service.port || (service.protocol === 'https:' ? '443' : '80')
+    if (isLoopback(service.hostname) && Number(servicePort) === port)
       throw new StartError(`--upstream ${upstream} is this recorder itself; name the service, or choose another --port`)
     this.#server.listen(port, host)
     await once(this.#server, 'listening').catch((error: unknown) => {

@@ -77,3 +77,10 @@ it('refuses a service that redirects to another one, in words', () =>
       () => Promise.resolve(),
     ),
   ).rejects.toThrow(/redirects to http:\/\/other\.example; name that one/))
+
+it('on a free port does not take a service at the usual port for itself', async () => {
+  const proxy = new RecordingProxy({ upstream: 'http://127.0.0.1', now: () => 0, recorded: () => undefined })
+  const error = await proxy.listen('127.0.0.1', 0).catch(String)
+  await proxy.close().catch(() => undefined)
+  expect(error).not.toContain('itself')
+})
